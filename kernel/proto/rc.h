@@ -412,11 +412,21 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts,
  * last response, with data. Context: under the queue pair's lock.
  */
 void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl);
+/* Return: the earlier of two times; 0 stands for none. Context: any. */
+static inline u64 pib_rc_sooner(u64 a, u64 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
 /*
  * Return: the earliest time at which env calls pib_req_timer(), ns; 0: none. Context: under the
  * queue pair's lock.
  */
-u64 pib_req_deadline(const struct pib_req *r);
+static inline u64 pib_req_deadline(const struct pib_req *r)
+{
+	return pib_rc_sooner(r->ask_deadline, pib_rc_sooner(r->ack_deadline, r->rnr_deadline));
+}
+
 /* Do what is due at @now, in ns (9.7.6.1.3). Context: under the queue pair's lock. */
 void pib_req_timer(struct pib_req *r, u64 now);
 /*

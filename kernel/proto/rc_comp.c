@@ -534,17 +534,6 @@ void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
 
 /* ---- the clock ---- */
 
-/* The earlier of two times; 0 stands for none. */
-static u64 sooner_of(u64 a, u64 b)
-{
-	return a && (!b || a < b) ? a : b;
-}
-
-u64 pib_req_deadline(const struct pib_req *r)
-{
-	return sooner_of(r->ask_deadline, sooner_of(r->ack_deadline, r->rnr_deadline));
-}
-
 /* 9.7.6.1.3 */
 static void ack_timeout(struct pib_req *r)
 {
