@@ -42,6 +42,15 @@ static inline void pib_req_post(struct pib_req *r)
 }
 
 /*
+ * Return: false: all that was posted has been sent, or is done, and pib_req_next() has nothing to
+ * give.
+ */
+static inline bool pib_req_unsent(const struct pib_req *r)
+{
+	return r->cur != r->head;
+}
+
+/*
  * Find the oldest work request, if that is finished, with its @status. UC, UD: finished when sent.
  *
  * Return: it, for pib_req_retire(); NULL: it is not, or there is none.

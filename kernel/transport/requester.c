@@ -20,6 +20,7 @@
 #include "memory/pd.h"
 #include "memory/sge.h"
 #include "packet/offload.h"
+#include "proto/rc_ring.h"
 #include "transport/inject.h"
 #include "transport/qp_trace.h"
 #include "transport/requester.h"
@@ -365,7 +366,8 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	do {
 		more = pib_sq_fetch(qp);
-		while (!pib_turn_over(turn) && pib_req_next(&qp->req, turn->now, &tx)) {
+		while (!pib_turn_over(turn) && pib_req_unsent(&qp->req) &&
+		       pib_req_next(&qp->req, turn->now, &tx)) {
 			if (!perform_step(qp, &tx, turn, false))
 				return pib_requester_waits(qp);
 		}
