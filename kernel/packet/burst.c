@@ -140,6 +140,19 @@ struct pib_burst *pib_burst_alloc(void)
 	return b;
 }
 
+struct pib_burst *pib_burst_make(const struct pib_hdrs *h, u32 npkts, u32 len, u32 pmtu)
+{
+	struct pib_burst *b = pib_burst_alloc_headless();
+
+	if (!b)
+		return NULL;
+	b->h = *h;
+	b->npkts = npkts;
+	b->len = len;
+	b->pmtu = pmtu;
+	return b;
+}
+
 /* Give @c the payload of @b from @off on. */
 static void share_payload(struct pib_burst *c, struct pib_burst *b, u32 off)
 {

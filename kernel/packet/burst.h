@@ -153,6 +153,17 @@ void pib_burst_cache_exit(void);
 struct pib_burst *pib_burst_alloc(void);
 /* As pib_burst_alloc(), for a caller that overwrites all of @h. Context, Return: as there. */
 struct pib_burst *pib_burst_alloc_headless(void);
+/**
+ * pib_burst_make() - make a burst without payload, for a caller that knows its headers
+ * @h: headers, which are copied
+ * @npkts: packets
+ * @len: bytes of payload
+ * @pmtu: bytes of payload in each packet but the last
+ *
+ * Context: any.
+ * Return: the burst; NULL: no memory.
+ */
+struct pib_burst *pib_burst_make(const struct pib_hdrs *h, u32 npkts, u32 len, u32 pmtu);
 /*
  * Make a burst with the same headers and a shared payload, for multicast.
  *

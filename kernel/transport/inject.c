@@ -359,15 +359,11 @@ static void corrupt_bytes(struct pib_inject *rule, u8 *bytes, u32 len)
 /* Copy @p, with another payload. Return: NULL: no memory. */
 static struct pib_burst *corrupt_copy(struct pib_inject *rule, struct pib_burst *p)
 {
-	struct pib_burst *c = pib_burst_alloc_headless();
+	struct pib_burst *c = pib_burst_make(&p->h, 1, p->len, p->pmtu);
 	void *bytes;
 
 	if (!c)
 		return NULL;
-	c->h = p->h;
-	c->npkts = 1;
-	c->len = p->len;
-	c->pmtu = p->pmtu;
 	bytes = pib_burst_own(c, c->len);
 	if (!bytes || pib_burst_read(p, 0, bytes, c->len)) {
 		pib_burst_free(c);

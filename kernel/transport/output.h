@@ -71,29 +71,6 @@ static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx_r
 void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx);
 
 /**
- * pib_output_burst() - make a burst with the headers and sizes of what is sent, without payload
- * @qp: queue pair
- * @tx: what is sent
- *
- * Context: qp->lock held, softirqs off.
- * Return: the burst; NULL: no memory, which is counted.
- */
-static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct pib_tx_req *tx)
-{
-	struct pib_burst *b = pib_burst_alloc_headless();
-
-	if (!b) {
-		pib_output_nomem(qp, tx);
-		return NULL;
-	}
-	b->h = tx->h;
-	b->npkts = tx->npkts;
-	b->len = tx->len;
-	b->pmtu = pib_output_pmtu(qp, tx);
-	return b;
-}
-
-/**
  * pib_output_send() - address a burst and send it
  * @qp: queue pair
  * @index: of the work request in its ring, 0: the burst is an answer

@@ -225,9 +225,11 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 		pib_req_local_error(&qp->req, &s->w, bad);
 		return true;
 	}
-	b = pib_output_burst(qp, tx);
-	if (!b)
+	b = pib_burst_make(&tx->h, tx->npkts, tx->len, pib_output_pmtu(qp, tx));
+	if (!b) {
+		pib_output_nomem(qp, tx);
 		return true;	/* as if lost on the way */
+	}
 	av = address_request(qp, s, b);
 	if (!av) {
 		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_QP_OP_ERR);

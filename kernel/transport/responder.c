@@ -480,13 +480,16 @@ static bool defer_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 /* Send an answer. Return: false: the receiver is full, or the answer is deferred. */
 static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn)
 {
-	struct pib_burst *b = pib_output_burst(qp, tx);
+	u32 pmtu = pib_output_pmtu(qp, tx);
+	struct pib_burst *b = pib_burst_make(&tx->h, tx->npkts, tx->len, pmtu);
 	struct pib_tx_req nak __uninitialized;
 	int err;
 
 	pib_turn_spend(turn, tx);
-	if (!b)
+	if (!b) {
+		pib_output_nomem(qp, tx);
 		return true;	/* as if lost on the way */
+	}
 	err = tx->kind == PIB_TX_READ_RESP ? attach_answer(qp, tx, b) : 0;
 	if (!err)
 		return pib_output_send(qp, 0, &qp->path.av, b, turn);
