@@ -57,7 +57,7 @@ static void capture_packet(const struct pib_burst *b, u32 i, struct capture_pack
 	p->opcode = pib_opcode_of(&p->h);
 	p->off = i * b->pmtu;
 	p->len = i + 1 < b->npkts ? b->pmtu : b->len - p->off;
-	p->wire = pib_hdrs_wire_len(&p->h, p->len);
+	p->wire = pib_opcode_wire_len(&p->h, p->len);
 }
 
 /* ---- which packets ---- */

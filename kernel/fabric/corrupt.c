@@ -4,6 +4,7 @@
 #include "packet/burst.h"
 #include "fabric/corrupt.h"
 #include "proto/icrc.h"
+#include "proto/opcode.h"
 
 /*
  * Build the bytes of a burst of one packet, LRH to ICRC.
@@ -57,7 +58,7 @@ static bool packet_parse(struct pib_burst *b, const u8 *p, u32 len)
 struct pib_burst *pib_corrupt_burst(struct pib_fault *f, enum pib_fault_lot lot,
 				    struct pib_burst *b, u32 bits)
 {
-	u32 len = pib_hdrs_wire_len(&b->h, b->len);
+	u32 len = pib_opcode_wire_len(&b->h, b->len);
 	u8 *p = packet_bytes(b, len);
 	struct pib_burst *d = NULL;
 	u16 vcrc;

@@ -5,6 +5,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
+#include "proto/opcode.h"
 #include "proto/segment.h"
 
 /*
@@ -498,16 +499,16 @@ u64 pib_burst_wire_bytes(const struct pib_burst *b)
 	u32 last;
 
 	if (b->npkts == 1)
-		return pib_hdrs_wire_len(&b->h, b->len);
+		return pib_opcode_wire_len(&b->h, b->len);
 
 	last = b->len - (b->npkts - 1) * b->pmtu;
 	pib_hdrs_packet(&b->h, b->npkts, 0, &h);
-	bytes = pib_hdrs_wire_len(&h, b->pmtu);
+	bytes = pib_opcode_wire_len(&h, b->pmtu);
 	pib_hdrs_packet(&b->h, b->npkts, b->npkts - 1, &h);
-	bytes += pib_hdrs_wire_len(&h, last);
+	bytes += pib_opcode_wire_len(&h, last);
 	if (b->npkts > 2) {
 		pib_hdrs_packet(&b->h, b->npkts, 1, &h);
-		bytes += (u64)(b->npkts - 2) * pib_hdrs_wire_len(&h, b->pmtu);
+		bytes += (u64)(b->npkts - 2) * pib_opcode_wire_len(&h, b->pmtu);
 	}
 	return bytes;
 }

@@ -2,8 +2,6 @@
 #include "opcode.h"
 #include "vl.h"
 
-#define LRH_LEN		8
-#define BTH_LEN		12
 #define LNH_LOCAL	2	/* IBA transport, no GRH (7.7.5) */
 #define LNH_GLOBAL	3	/* GRH, then IBA transport */
 #define GRH_IPVER	6
@@ -89,13 +87,13 @@ static int parse_lrh(struct pib_hdrs *h, struct cursor *c)
 	size_t pkt_len;
 	u8 lnh;
 
-	if (c->left < LRH_LEN)
+	if (c->left < PIB_LRH_LEN)
 		return PIB_PARSE_SHORT;
 	lnh = p[1] & 3;
 	pkt_len = (hdr_get16(p + 4) & 0x7FF) * 4;
 	if (p[0] & 0xF || (lnh != LNH_LOCAL && lnh != LNH_GLOBAL))
 		return PIB_PARSE_LRH;
-	if (pkt_len < LRH_LEN + BTH_LEN + PIB_ICRC_LEN)
+	if (pkt_len < PIB_LRH_LEN + PIB_BTH_LEN + PIB_ICRC_LEN)
 		return PIB_PARSE_LRH;
 	if (pkt_len > c->packet)
 		return PIB_PARSE_SHORT;
@@ -106,7 +104,7 @@ static int parse_lrh(struct pib_hdrs *h, struct cursor *c)
 	h->slid = hdr_get16(p + 6);
 	if (lnh == LNH_GLOBAL)
 		h->flags |= PIB_H_GRH;
-	take_bytes(c, LRH_LEN);
+	take_bytes(c, PIB_LRH_LEN);
 	return PIB_PARSE_OK;
 }
 
@@ -140,7 +138,7 @@ static u16 bth_flags(const u8 *p)
 static int parse_bth(struct pib_hdrs *h, struct cursor *c, const struct pib_opcode_info **info,
 		     u8 *opcode)
 {
-	const u8 *p = take_bytes(c, BTH_LEN);
+	const u8 *p = take_bytes(c, PIB_BTH_LEN);
 
 	if (!p)
 		return PIB_PARSE_SHORT;
@@ -299,13 +297,13 @@ static u8 *put_lrh(u8 *p, const struct pib_hdrs *h, size_t wire_len)
 	hdr_put16(p + 2, h->dlid);
 	hdr_put16(p + 4, wire_len / 4 & 0x7FF);
 	hdr_put16(p + 6, h->slid);
-	return p + LRH_LEN;
+	return p + PIB_LRH_LEN;
 }
 
 static u8 *put_grh(u8 *p, const struct pib_hdrs *h, size_t wire_len)
 {
 	hdr_put32(p, (u32)GRH_IPVER << 28 | (u32)h->tclass << 20 | (h->flow & 0xFFFFF));
-	hdr_put16(p + 4, wire_len - LRH_LEN - PIB_GRH_LEN);
+	hdr_put16(p + 4, wire_len - PIB_LRH_LEN - PIB_GRH_LEN);
 	p[6] = GRH_NXTHDR_IBA;
 	p[7] = h->hop;
 	memcpy(p + 8, h->sgid, 16);
@@ -322,7 +320,7 @@ static u8 *put_bth(u8 *p, const struct pib_hdrs *h, u8 opcode, u32 pad)
 	hdr_put24(p + 5, h->dqpn);
 	p[8] = h->flags & PIB_H_ACKREQ ? 0x80 : 0;
 	hdr_put24(p + 9, h->psn);
-	return p + BTH_LEN;
+	return p + PIB_BTH_LEN;
 }
 
 static u8 *put_request_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
@@ -384,12 +382,6 @@ static u8 *put_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
 	return p;
 }
 
-static size_t wire_len(const struct pib_hdrs *h, size_t ext_len, size_t payload_len)
-{
-	return LRH_LEN + (h->flags & PIB_H_GRH ? PIB_GRH_LEN : 0) + BTH_LEN + ext_len +
-	       payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
-}
-
 size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf)
 {
 	int opcode = pib_opcode_of(h);
@@ -398,7 +390,7 @@ size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf)
 
 	if (opcode < 0)
 		return 0;
-	total = wire_len(h, pib_opcode_ext_len(opcode), payload_len);
+	total = pib_hdrs_plain_len(h, payload_len) + pib_opcode_ext_len(opcode);
 	p = put_lrh(p, h, total);
 	if (h->flags & PIB_H_GRH)
 		p = put_grh(p, h, total);
@@ -421,13 +413,6 @@ void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct
 		out->flags &= ~LAST_ONLY;
 		out->pad = 0;
 	}
-}
-
-size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len)
-{
-	int opcode = pib_opcode_of(h);
-
-	return opcode < 0 ? 0 : wire_len(h, pib_opcode_ext_len(opcode), payload_len);
 }
 
 bool pib_gids_fit(const struct pib_hdrs *h, const u8 far[16], u64 own_guid)

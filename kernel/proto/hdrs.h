@@ -19,7 +19,9 @@
 #define PIB_QPN_MCAST		0xFFFFFF
 #define PIB_PSN_MASK		0xFFFFFF
 #define PIB_QPN_MASK		0xFFFFFF
+#define PIB_LRH_LEN		8
 #define PIB_GRH_LEN		40
+#define PIB_BTH_LEN		12
 #define PIB_ICRC_LEN		4
 /* LRH 8, GRH 40, BTH 12, the longest extension headers: XRCETH 4 + AtomicETH 28, rounded up */
 #define PIB_HDRS_MAX		112
@@ -228,10 +230,14 @@ static inline void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 
 }
 
 /*
- * Return: the bytes on the wire of one packet, LRH to ICRC, as the port counters count them; 0: no
- * opcode says what @h says. Context: any.
+ * Return: the bytes on the wire of one packet, LRH to ICRC, its extension headers left out:
+ * pib_opcode_wire_len() adds those. Context: any.
  */
-size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len);
+static inline size_t pib_hdrs_plain_len(const struct pib_hdrs *h, size_t payload_len)
+{
+	return PIB_LRH_LEN + (h->flags & PIB_H_GRH ? PIB_GRH_LEN : 0) + PIB_BTH_LEN +
+	       payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
+}
 
 /* Return: the PSN that is @n behind @psn in the 24-bit circle. Context: any. */
 static inline u32 pib_psn_add(u32 psn, u32 n)

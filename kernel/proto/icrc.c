@@ -2,7 +2,6 @@
 #include "icrc.h"
 #include "hdrs.h"
 
-#define LRH_LEN		8
 #define RESV8A		4	/* offset in the BTH; FECN and BECN live there */
 
 /* ---- CRC-32, reflected, neither preset nor complemented here ---- */
@@ -61,10 +60,10 @@ static u32 crc_update(u32 crc, const u8 *p, size_t len)
 /* Fields that are not invariant read as ones (7.8.1). */
 static void mask_variant(u8 *m, size_t len)
 {
-	size_t bth = LRH_LEN;
+	size_t bth = PIB_LRH_LEN;
 
-	if ((m[1] & 3) == 3 && len >= LRH_LEN + PIB_GRH_LEN) {
-		memset(m, 0xFF, LRH_LEN);	/* routers make a new one */
+	if ((m[1] & 3) == 3 && len >= PIB_LRH_LEN + PIB_GRH_LEN) {
+		memset(m, 0xFF, PIB_LRH_LEN);	/* routers make a new one */
 		m[8] |= 0x0F;		/* GRH.TClass and FlowLabel */
 		m[9] = 0xFF;
 		m[10] = 0xFF;
@@ -80,10 +79,10 @@ static void mask_variant(u8 *m, size_t len)
 
 u32 pib_icrc_headers(const u8 *hdrs, size_t len)
 {
-	u8 masked[LRH_LEN + PIB_GRH_LEN + RESV8A + 1];
+	u8 masked[PIB_LRH_LEN + PIB_GRH_LEN + RESV8A + 1];
 	size_t n = len < sizeof(masked) ? len : sizeof(masked);
 
-	if (n < LRH_LEN)
+	if (n < PIB_LRH_LEN)
 		return crc_update(~0u, hdrs, len);
 	memcpy(masked, hdrs, n);
 	mask_variant(masked, n);

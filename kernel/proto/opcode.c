@@ -152,3 +152,10 @@ size_t pib_opcode_ext_len(u8 opcode)
 	added = pib_opcode_ext(opcode) & ~info->ext;
 	return info->ext_len + (added & PIB_EXT_DETH ? 8 : 0) + (added & PIB_EXT_XRCETH ? 4 : 0);
 }
+
+size_t pib_opcode_wire_len(const struct pib_hdrs *h, size_t payload_len)
+{
+	int opcode = pib_opcode_of(h);
+
+	return opcode < 0 ? 0 : pib_hdrs_plain_len(h, payload_len) + pib_opcode_ext_len(opcode);
+}

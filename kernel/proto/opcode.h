@@ -56,5 +56,10 @@ u16 pib_opcode_ext(u8 opcode);
 int pib_opcode_of(const struct pib_hdrs *h);
 /* Return: the bytes of all extension headers of a packet with this opcode. Context: any. */
 size_t pib_opcode_ext_len(u8 opcode);
+/*
+ * Return: the bytes on the wire of one packet, LRH to ICRC, as the port counters count them; 0: no
+ * opcode says what @h says. Context: any.
+ */
+size_t pib_opcode_wire_len(const struct pib_hdrs *h, size_t payload_len);
 
 #endif

@@ -8,6 +8,7 @@
 #include "transport/input.h"
 #include "memory/pd.h"
 #include "packet/offload.h"
+#include "proto/opcode.h"
 #include "transport/recv_queue.h"
 #include "transport/error.h"
 #include "transport/qp_debug.h"
@@ -52,7 +53,7 @@ static bool datagram_ok(struct pib_qp *qp, struct pib_burst *b)
 /* Build the GRH as it stood, or would have stood, in the packet (8.3). */
 static void build_grh(const struct pib_hdrs *h, u32 len, u8 *out)
 {
-	u32 paylen = pib_hdrs_wire_len(h, len) - 8 - PIB_GRH_LEN;
+	u32 paylen = pib_opcode_wire_len(h, len) - 8 - PIB_GRH_LEN;
 
 	put_unaligned_be32(6 << 28 | h->tclass << 20 | (h->flow & 0xFFFFF), out);
 	put_unaligned_be16(paylen, out + 4);

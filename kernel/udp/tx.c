@@ -21,6 +21,7 @@
 #include "proto/dg.h"
 #include "proto/flow.h"
 #include "proto/icrc.h"
+#include "proto/opcode.h"
 #include "proto/vl.h"
 #include "udp/reassembly.h"
 #include "udp/seal.h"
@@ -196,7 +197,7 @@ static void packet_get(const struct pib_burst *b, u32 i, struct packet *p)
 	pib_hdrs_packet(&b->h, b->npkts, i, &p->h);
 	p->off = i * b->pmtu;
 	p->len = i + 1 < b->npkts ? b->pmtu : b->len - p->off;
-	p->size = pib_hdrs_wire_len(&p->h, p->len);
+	p->size = pib_opcode_wire_len(&p->h, p->len);
 }
 
 static int packet_payload(struct writer *w, struct pib_burst *b, const struct packet *p)

@@ -152,7 +152,7 @@ TEST(Hdrs, EveryOpcodeThereAndBack)
 			EXPECT_EQ(r.hdr_len, (grh ? 60u : 20u) + o.ext);
 			EXPECT_EQ(r.payload, len);
 			EXPECT_EQ(pib_opcode_of(&r.h), o.value);
-			EXPECT_EQ(pib_hdrs_wire_len(&r.h, len), p.size());
+			EXPECT_EQ(pib_opcode_wire_len(&r.h, len), p.size());
 			built.resize(pib_hdrs_build(&r.h, len, built.data()));
 			ASSERT_EQ(built.size(), r.hdr_len);
 			Parsed again = parse([&] {

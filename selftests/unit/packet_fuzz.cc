@@ -76,7 +76,7 @@ void check_roundtrip(const pib_hdrs &h, size_t payload_len)
 {
 	uint8_t buf[PIB_HDRS_MAX] = {};
 	size_t n = pib_hdrs_build(&h, payload_len, buf), hdr_len, len;
-	size_t total = pib_hdrs_wire_len(&h, payload_len);
+	size_t total = pib_opcode_wire_len(&h, payload_len);
 	pib_hdrs again;
 
 	expect(n && n <= PIB_HDRS_MAX, "what was parsed cannot be built");

@@ -34,8 +34,8 @@ static Bytes to_wire(const Burst &b)
 	crc = pib_icrc_update(crc, raw.data() + hdr_len, body - hdr_len);
 	raw.resize(body + PIB_ICRC_LEN);
 	pib_icrc_store(crc, raw.data() + body);
-	expect(raw.size() == pib_hdrs_wire_len(&b.h, b.data.size()),
-	       "pib_hdrs_wire_len() is wrong");
+	expect(raw.size() == pib_opcode_wire_len(&b.h, b.data.size()),
+	       "pib_opcode_wire_len() is wrong");
 	return raw;
 }
 
