@@ -5,7 +5,6 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "proto/opcode.h"
 #include "proto/segment.h"
 
 /*
@@ -110,6 +109,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->npkts = 1;
 	b->len = 0;
 	b->pmtu = PIB_MTU_MAX;
+	b->wire_bytes = 0;
 	b->payload = PIB_PAYLOAD_NONE;
 	b->nspans = 0;
 	b->icrc_ok = true;
@@ -187,6 +187,7 @@ struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
 	c->npkts = n;
 	c->len = i + n < b->npkts ? n * b->pmtu : b->len - off;
 	c->pmtu = b->pmtu;
+	c->wire_bytes = n == b->npkts ? b->wire_bytes : 0;
 	c->icrc_ok = b->icrc_ok;
 	c->csum_ok = b->csum_ok;
 	c->copy = b->copy;
@@ -492,11 +493,10 @@ int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_span *span, u
 }
 
 /* First, middle and last packets differ in size. */
-u64 pib_burst_wire_bytes(const struct pib_burst *b)
+u32 pib_burst_sum_bytes(const struct pib_burst *b)
 {
 	struct pib_hdrs h;
-	u64 bytes;
-	u32 last;
+	u32 bytes, last;
 
 	if (b->npkts == 1)
 		return pib_opcode_wire_len(&b->h, b->len);
@@ -508,7 +508,7 @@ u64 pib_burst_wire_bytes(const struct pib_burst *b)
 	bytes += pib_opcode_wire_len(&h, last);
 	if (b->npkts > 2) {
 		pib_hdrs_packet(&b->h, b->npkts, 1, &h);
-		bytes += (u64)(b->npkts - 2) * pib_opcode_wire_len(&h, b->pmtu);
+		bytes += (b->npkts - 2) * pib_opcode_wire_len(&h, b->pmtu);
 	}
 	return bytes;
 }

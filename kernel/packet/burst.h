@@ -10,7 +10,7 @@
 
 #include <linux/list.h>
 #include <linux/skbuff.h>
-#include "proto/hdrs.h"
+#include "proto/opcode.h"
 #include "memory/access.h"
 
 struct pib_kport;
@@ -68,6 +68,8 @@ struct pib_parking;
  * @npkts: packets, at least 1
  * @len: bytes of payload
  * @pmtu: bytes of payload in each packet but the last
+ * @wire_bytes: bytes on the wire, LRH to ICRC of all packets, as pib_burst_measure() has left
+ *	them; 0: it was not called, see pib_burst_wire_bytes()
  * @payload: enum pib_payload
  * @nspans: entries in @spans
  * @icrc_ok: the payload cannot have been damaged since its ICRC was or would have been computed
@@ -108,6 +110,7 @@ struct pib_burst {
 	u32 npkts;
 	u32 len;
 	u32 pmtu;
+	u32 wire_bytes;
 	u8 payload;
 	u8 nspans;
 	bool icrc_ok;
@@ -173,8 +176,24 @@ struct pib_burst *pib_burst_make(const struct pib_hdrs *h, u32 npkts, u32 len, u
 struct pib_burst *pib_burst_clone(struct pib_burst *b);
 /* As pib_burst_clone(), of @n packets from packet @i on. Context, Return: as there. */
 struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n);
+/* Add up the packets, for pib_burst_wire_bytes(). Context: any. Return: as there. */
+u32 pib_burst_sum_bytes(const struct pib_burst *b);
 /* Return: bytes on the wire, LRH to ICRC of all packets. Context: any. */
-u64 pib_burst_wire_bytes(const struct pib_burst *b);
+static inline u32 pib_burst_wire_bytes(const struct pib_burst *b)
+{
+	return b->wire_bytes ? b->wire_bytes : pib_burst_sum_bytes(b);
+}
+
+/*
+ * Keep the result of pib_burst_wire_bytes(), which each port and pipe on the way asks for. Headers
+ * and payload have the length with which they leave. Context: any.
+ */
+static inline void pib_burst_measure(struct pib_burst *b)
+{
+	b->wire_bytes = b->npkts == 1 ? pib_opcode_wire_len(&b->h, b->len) :
+					pib_burst_sum_bytes(b);
+}
+
 /* Drop a burst: release its payload, tell @owner. Context: any, softirqs off. */
 void pib_burst_free(struct pib_burst *b);
 

@@ -44,6 +44,8 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->tx.stall.burst &&
 	    pib_port_admits(&qp->path.port->p, b->h.dqpn))
 		pib_input_mcast(qp->path.port, b, mcast_excluded(qp));
+	if (!b->wire_bytes)
+		pib_burst_measure(b);
 	return pib_kport_xmit(qp->path.port, b);
 }
 
@@ -156,6 +158,7 @@ static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struc
 	}
 	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
 		b->h.flags |= PIB_H_MIG;
+	b->wire_bytes = 0;	/* another path may need another GRH */
 }
 
 /*

@@ -46,7 +46,7 @@ static inline u64 pib_static_rate_next(const struct pib_av_data *av, const struc
 {
 	u64 from = next + PIB_STATIC_RATE_SLACK < now ? now : next;
 
-	return from + div_u64(pib_burst_wire_bytes(b) * 8000, av->mbps);
+	return from + div_u64(pib_burst_wire_bytes(b) * 8000ULL, av->mbps);
 }
 
 /**
