@@ -28,6 +28,7 @@ int pib_key_reserve(struct pib_key_table *t, struct pib_key *k)
 			      GFP_KERNEL);
 	if (err < 0)
 		return err;
+	k->entry.id = index;
 	k->key = index << 8 | get_random_u8();
 	return 0;
 }

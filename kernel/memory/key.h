@@ -16,11 +16,13 @@ enum pib_key_kind {
 
 /**
  * struct pib_key - an entry in a table of keys: the head of a region or window
+ * @entry: index in the table; must stay first
  * @kind: enum pib_key_kind
  * @key: index << 8 | consumer part; the L_Key and the R_Key (10.6.3.3)
  * @pd: protection domain
  */
 struct pib_key {
+	struct pib_idcache_entry entry;
 	u8 kind;
 	u32 key;
 	struct pib_pd *pd;
@@ -101,11 +103,7 @@ void pib_key_release(struct pib_key_table *t, struct pib_key *k);
  */
 static inline struct pib_key *pib_key_find(struct pib_key_table *t, u32 key)
 {
-	struct pib_key *k = pib_idcache_guess(&t->cache, key >> 8);
-
-	if (k && !((k->key ^ key) >> 8))
-		return k;
-	return pib_idcache_load(&t->cache, &t->keys, key >> 8);
+	return pib_idcache_find(&t->cache, &t->keys, key >> 8);
 }
 
 #endif

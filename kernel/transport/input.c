@@ -332,15 +332,6 @@ static int input_deliver(struct pib_kport *port, struct pib_qp *qp, struct pib_b
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }
 
-static struct pib_qp_stub *find_stub(struct pib_hca *hca, u32 qpn)
-{
-	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
-
-	if (stub && stub->qpn == qpn)
-		return stub;
-	return pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
-}
-
 /* Find the QP, and take a reference. QPNs 0 and 1 are those of the port's special QPs. */
 static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
 {
@@ -351,7 +342,7 @@ static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
 	if (qpn <= 1)
 		return pib_qp_stub_get(xa_load(&hca->qps, PIB_QP_SPECIAL(port->p.num, qpn)));
 
-	qp = pib_qp_stub_get(find_stub(hca, qpn));
+	qp = pib_qp_stub_get(pib_idcache_find(&hca->qp_cache, &hca->qps, qpn));
 	/* An alternate path may lead by another port. */
 	if (qp && READ_ONCE(qp->path.port) != port &&
 	    READ_ONCE(qp->path.alt_av.port) != port->p.num) {

@@ -356,7 +356,7 @@ static int qp_publish(struct pib_qp *qp)
 	} else {
 		/* The number is reserved first: the stub must have it when the QP can be found. */
 		err = qpn_reserve(qp);
-		stub->qpn = qp->qpn;
+		stub->entry.id = qp->qpn;
 		if (err >= 0)
 			err = xa_err(xa_store(&hca->qps, qp->qpn, stub, GFP_KERNEL));
 	}

@@ -18,6 +18,7 @@
 #include "memory/page_fault.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
+#include "core/idcache.h"
 #include "core/parked.h"
 #include "core/ring.h"
 #include "core/task.h"
@@ -130,14 +131,14 @@ struct pib_deferred {
 
 /**
  * struct pib_qp_stub - an entry of the table of QPs
+ * @entry: number of the QP, but of the special ones; must stay first
  * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_stub_get()
- * @qpn: number of the QP
  * @qp: the queue pair; valid for holders of a reference
  * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
  */
 struct pib_qp_stub {
+	struct pib_idcache_entry entry;
 	refcount_t ref;
-	u32 qpn;
 	struct pib_qp *qp;
 	struct rcu_head rcu;
 };
