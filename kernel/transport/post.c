@@ -21,9 +21,25 @@
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 #define IPOIB_SEND_FLAGS (KERNEL_SEND_FLAGS | IB_SEND_IP_CSUM)
 
+/*
+ * Count a doorbell for the send ring. Return: true: many have come in a row, and the QP should be
+ * handed to the poller.
+ */
+static bool count_doorbell(struct pib_sqpoll *s)
+{
+	u32 run = READ_ONCE(s->run);
+
+	if (!run)
+		WRITE_ONCE(s->since, jiffies);
+	if (unlikely(run >= PIB_SQPOLL_RUN))
+		return pib_sqpoll_due(s);
+	WRITE_ONCE(s->run, run + 1);
+	return false;
+}
+
 static void activate_sender(struct pib_qp *qp)
 {
-	if (pib_sqpoll_next(&qp->sqpoll))
+	if (count_doorbell(&qp->sqpoll))
 		pib_task_hand_off(&qp->task);
 	else
 		pib_task_activate_here(&qp->task);

@@ -33,32 +33,13 @@ struct pib_sqpoll {
 #define PIB_SQPOLL_RUN	32
 
 /**
- * pib_sqpoll_due() - decide about the poller, for pib_sqpoll_next(), when PIB_SQPOLL_RUN were rung
+ * pib_sqpoll_due() - decide about the poller when PIB_SQPOLL_RUN doorbells were rung in a row
  * @s: polling of the ring
  *
  * Context: any.
  * Return: true: the QP should be handed to the poller.
  */
 bool pib_sqpoll_due(struct pib_sqpoll *s);
-
-/**
- * pib_sqpoll_next() - count a doorbell
- * @s: polling of the ring
- *
- * Context: any.
- * Return: true: the QP should be handed to the poller.
- */
-static inline bool pib_sqpoll_next(struct pib_sqpoll *s)
-{
-	u32 run = READ_ONCE(s->run);
-
-	if (!run)
-		WRITE_ONCE(s->since, jiffies);
-	if (unlikely(run >= PIB_SQPOLL_RUN))
-		return pib_sqpoll_due(s);
-	WRITE_ONCE(s->run, run + 1);
-	return false;
-}
 
 /**
  * pib_sqpoll_break() - begin to count doorbells again
