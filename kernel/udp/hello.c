@@ -87,9 +87,9 @@ static void bearer_send_hello(struct pib_bearer *bearer, struct pib_switch *sw)
 	len = pib_answer_build(bearer, &h, PIB_DG_HELLO, 0, 0, bytes);
 	if (!len)
 		return;
-	pib_udp_sock_group(bearer->sock, AF_INET, &group);
+	pib_addr_set_group(&group, AF_INET, htons(bearer->sock->port));
 	pib_udp_sock_send_control(bearer->sock, bytes, len, &group);
-	pib_udp_sock_group(bearer->sock, AF_INET6, &group);
+	pib_addr_set_group(&group, AF_INET6, htons(bearer->sock->port));
 	pib_udp_sock_send_control(bearer->sock, bytes, len, &group);
 }
 

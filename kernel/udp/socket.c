@@ -53,25 +53,6 @@
 #define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
 #define PIB_UDP_SOCK_COPIES	32	/* copies of multicasts that count as one super-packet */
 
-/* 239.192.73.66, in the organization-local scope (RFC 2365), and ff12::7069:62, link-local. */
-#define PIB_GROUP4 0xEFC04942
-static const struct in6_addr pib_group6 = { .s6_addr = {
-	0xff, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x70, 0x69, 0x00, 0x62 } };
-
-bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
-{
-	if (a->family != b->family || a->port != b->port)
-		return false;
-	if (a->family == AF_INET)
-		return a->v4 == b->v4;
-	return a->family == AF_INET6 && ipv6_addr_equal(&a->v6, &b->v6);
-}
-
-bool pib_addr_has_own(const struct pib_addr *a)
-{
-	return !ipv6_addr_any(&a->own_v6);
-}
-
 u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock)
 {
 	u32 n = 0;
@@ -101,22 +82,6 @@ void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *o
 
 /* ---- receiving ---- */
 
-/* An answer is to leave from the address that was asked, unless that is a group's. */
-static void skb_source(const struct sk_buff *skb, int family, struct pib_addr *from)
-{
-	from->family = family;
-	from->port = udp_hdr(skb)->source;
-	if (family == AF_INET) {
-		from->v4 = ip_hdr(skb)->saddr;
-		if (skb->pkt_type == PACKET_HOST && !ipv4_is_multicast(ip_hdr(skb)->daddr))
-			from->own_v4 = ip_hdr(skb)->daddr;
-	} else {
-		from->v6 = ipv6_hdr(skb)->saddr;
-		if (!ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr))
-			from->own_v6 = ipv6_hdr(skb)->daddr;
-	}
-}
-
 /* GRO merges no datagrams whose hop limits differ. */
 static void skb_way(const struct sk_buff *skb, int family, struct pib_hello_way *way)
 {
@@ -134,7 +99,7 @@ static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 	struct pib_hello_way way = {};
 	struct pib_addr from = {};
 
-	skb_source(skb, end->family, &from);
+	pib_addr_set_sender(&from, skb, end->family);
 	skb_way(skb, end->family, &way);
 	pib_udp_rx(end->sock, skb, &from, &way);
 }
@@ -525,11 +490,6 @@ bool pib_udp_socks_in_flight(struct net *net)
 	return any;
 }
 
-static bool addr_is_group(const struct pib_addr *a)
-{
-	return a->family == AF_INET ? ipv4_is_multicast(a->v4) : ipv6_addr_is_multicast(&a->v6);
-}
-
 /*
  * Send @skb. @hop_limit: 0: the route's.
  *
@@ -572,7 +532,7 @@ static void send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
 
 	if (pib_udp_sock_route(sock, to, NULL, &route)) {
 		/* Discovery tries both protocols, so it is no error if one has no address. */
-		if (!addr_is_group(to))
+		if (!pib_addr_is_group(to))
 			pib_udp_sock_drop(sock, tx_errors);
 		return;
 	}
@@ -647,32 +607,20 @@ static int socket_set_int(struct socket *socket, int level, int name, int val)
 	return socket_setsockopt(socket, level, name, &val, sizeof(val));
 }
 
-void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group)
-{
-	memset(group, 0, sizeof(*group));
-	group->family = family;
-	group->port = htons(sock->port);
-	if (family == AF_INET)
-		group->v4 = htonl(PIB_GROUP4);
-	else
-		group->v6 = pib_group6;
-}
-
 static int socket_membership(struct pib_udp_sock_end *end, bool join)
 {
-	struct ip_mreqn mreq4 = {
-		.imr_multiaddr.s_addr = htonl(PIB_GROUP4),
-		.imr_ifindex = end->sock->ifindex,
-	};
-	struct ipv6_mreq mreq6 = {
-		.ipv6mr_multiaddr = pib_group6,
-		.ipv6mr_ifindex = end->sock->ifindex,
-	};
+	struct ip_mreqn mreq4 = { .imr_ifindex = end->sock->ifindex };
+	struct ipv6_mreq mreq6 = { .ipv6mr_ifindex = end->sock->ifindex };
+	struct pib_addr group;
 
-	if (end->family == AF_INET)
+	pib_addr_set_group(&group, end->family, 0);
+	if (end->family == AF_INET) {
+		mreq4.imr_multiaddr.s_addr = group.v4;
 		return socket_setsockopt(end->socket, IPPROTO_IP,
 					 join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
 					 &mreq4, sizeof(mreq4));
+	}
+	mreq6.ipv6mr_multiaddr = group.v6;
 	return socket_setsockopt(end->socket, IPPROTO_IPV6,
 				 join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
 				 &mreq6, sizeof(mreq6));

@@ -4,11 +4,11 @@
 #define PIB_UDP_SOCKET_H
 
 #include <linux/if.h>
-#include <linux/in6.h>
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 #include "tracing/fabric.h"
+#include "udp/address.h"
 #include "udp/flow_ports.h"
 
 struct sock;
@@ -17,53 +17,6 @@ struct pib_net;
 struct pib_udp_sock;
 struct sk_buff;
 struct socket;
-
-/**
- * struct pib_addr - a UDP endpoint, and how this host speaks to it
- * @family: AF_INET, AF_INET6, or 0: none
- * @port: UDP port
- * @v4: address
- * @v6: address
- * @own_v4: address of this host from which datagrams go there; all of @own_v6 zero: the stack
- *	chooses one
- * @own_v6: as @own_v4
- */
-struct pib_addr {
-	u16 family;
-	__be16 port;
-	union {
-		__be32 v4;
-		struct in6_addr v6;
-	};
-	union {
-		__be32 own_v4;
-		struct in6_addr own_v6;
-	};
-};
-
-/* Return: true if @a says from where datagrams go there. Context: any. */
-bool pib_addr_has_own(const struct pib_addr *a);
-
-/*
- * Return: true if both are the same address and port, from wherever this host speaks to them; not
- * if both are none. Context: any.
- */
-bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
-/*
- * Return: true if both are of one host, whatever their ports; not if both are none. Context: any.
- */
-static inline bool pib_addr_same_host(const struct pib_addr *a, const struct pib_addr *b)
-{
-	const struct pib_addr there = { .family = b->family, .port = a->port, .v6 = b->v6 };
-
-	return pib_addr_equal(a, &there);
-}
-
-/* Return: the place of @a in arrays that have IPv4 and IPv6. Context: any. */
-static inline unsigned int pib_addr_slot(const struct pib_addr *a)
-{
-	return a->family == AF_INET6;
-}
 
 /*
  * struct pib_udp_stats - counters of a netdev's sockets, as enum pib_us_attr names and orders them
@@ -308,8 +261,6 @@ void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 le
 /* Have the ports of flows open, or not. Context: process; sock->pn->lock held; sleeps. */
 void pib_udp_sock_set_flows(struct pib_udp_sock *sock, bool open);
 
-/* Set @group to the discovery group of @family and the port of @sock. Context: any. */
-void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);
 /* Join the discovery groups again, when the netdev has come up. Context: process; sleeps. */
 void pib_udp_sock_rejoin(struct pib_udp_sock *sock);
 
