@@ -290,7 +290,7 @@ static bool send_answers(struct pib_qp *qp, struct pib_turn *turn)
 
 static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
 {
-	return is_placing(qp) || held || pib_requester_tx(qp, turn);
+	return is_placing(qp) || held || !pib_requester_has_work(qp) || pib_requester_tx(qp, turn);
 }
 
 /* Return: true if a request goes before the answers that are due, since an answer was last. */

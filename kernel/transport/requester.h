@@ -3,6 +3,7 @@
 #ifndef PIB_TRANSPORT_REQUESTER_H
 #define PIB_TRANSPORT_REQUESTER_H
 
+#include "proto/rc_ring.h"
 #include "transport/output.h"
 
 /**
@@ -14,6 +15,19 @@
  * Return: false: the turn is over or the QP is stalled; true: nothing can be sent now.
  */
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
+
+/**
+ * pib_requester_has_work() - tell whether there is anything to do for pib_requester_tx()
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ * Return: true: there may be; false: nothing is deferred, unsent or rung for.
+ */
+static inline bool pib_requester_has_work(const struct pib_qp *qp)
+{
+	return qp->sq.deferred.set || pib_req_unsent(&qp->req) || qp->sq.busy ||
+	       test_bit(PIB_QP_DOORBELL, &qp->task.state);
+}
 
 /**
  * pib_requester_cancel() - give up the deferred step, if there is one

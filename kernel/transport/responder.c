@@ -555,7 +555,7 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 		return qp->answers.deferred.set;
 
 	qp->resp.cfg.max_burst = most_at_once(qp);
-	while (!pib_turn_over(turn) && !answer_held(qp, turn) &&
+	while (pib_resp_owes(&qp->resp) && !pib_turn_over(turn) && !answer_held(qp, turn) &&
 	       pib_resp_next(&qp->resp, &tx)) {
 		/* deferred: the requester goes on meanwhile */
 		if (!send_answer(qp, &tx, turn))
