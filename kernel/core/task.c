@@ -74,6 +74,8 @@ struct pib_taskq {
  * @rounds: times that @poller had a CPU, modulo 2^32
  * @guard: puts the tasks of a poller that has no CPU on a run list
  * @guarded: @rounds when @guard looked last
+ * @in_turn: a task has its turn on this CPU
+ * @put_off: what waits for its end
  */
 struct pib_runlist {
 	struct pib_taskq tasks;
@@ -93,6 +95,8 @@ struct pib_runlist {
 	u32 rounds;
 	struct delayed_work guard;
 	u32 guarded;
+	bool in_turn;
+	struct pib_put_off *put_off;
 };
 
 static DEFINE_PER_CPU(struct pib_runlist, pib_runlists);
@@ -306,6 +310,37 @@ void pib_task_hand_off(struct pib_task *t)
 	guard_later(rl);
 }
 
+bool pib_task_put_off(struct pib_put_off *o)
+{
+	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
+
+	if (!rl->in_turn)
+		return false;
+	if (!o->waits) {
+		o->waits = true;
+		o->next = rl->put_off;
+		rl->put_off = o;
+	}
+	return true;
+}
+
+/* Give @t its turn, and do what it puts off. Return: there is more to do at once. */
+static bool take_turn(struct pib_runlist *here, struct pib_task *t, struct pib_budget *budget)
+{
+	struct pib_put_off *o;
+	bool more;
+
+	here->in_turn = true;
+	more = t->ops->run(t, budget);
+	here->in_turn = false;
+	while (unlikely(o = here->put_off)) {
+		here->put_off = o->next;
+		o->waits = false;
+		o->do_it(o);
+	}
+	return more;
+}
+
 /* Run a task of @q, on the CPU of @rl. */
 static void run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task *t,
 		    struct pib_budget *budget)
@@ -316,7 +351,7 @@ static void run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task
 	clear_bit(PIB_TASK_MISSED, &t->state);
 	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
-	more = t->ops->run(t, budget);
+	more = take_turn(this_cpu_ptr(&pib_runlists), t, budget);
 	budget->runs -= 1 + (rl->copies - copies) / RUN_COPIES;
 
 	if (task_release(t, more))

@@ -120,6 +120,26 @@ static inline void pib_task_stop(struct pib_task *t)
 	set_bit(PIB_TASK_DEAD, &t->state);
 }
 
+/**
+ * struct pib_put_off - something that can wait until the turn of a task is over; of one CPU
+ * @do_it: does it. Softirqs off, under rcu_read_lock(); the task has its owner yet
+ * @next: what was put off before it in the same turn
+ * @waits: it was put off
+ */
+struct pib_put_off {
+	void (*do_it)(struct pib_put_off *o);
+	struct pib_put_off *next;
+	bool waits;
+};
+
+/*
+ * Have @o done as soon as the turn of the task is over that runs on this CPU. Nobody else runs the
+ * task before that. It does no harm to call this again. Context: softirqs off.
+ *
+ * Return: true; false: no task has its turn on this CPU.
+ */
+bool pib_task_put_off(struct pib_put_off *o);
+
 /* Have the task, which has something to do, run soon, on this CPU or its home. Context: any. */
 void pib_task_kick(struct pib_task *t);
 /*

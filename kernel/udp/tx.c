@@ -9,12 +9,17 @@
  * end to end into a frame, and the frame is cut into segments of equal size
  * (docs/wire-format.md). To a peer that does not know segments such a packet leaves
  * alone and is fragmented by IP.
+ *
+ * Small packets that a task sends one after the other in its turn are put off until the turn is
+ * over, and leave as one frame: what a datagram costs is paid once for all of them.
  */
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
+#include "core/task.h"
 #include "fabric/drop.h"
 #include "fabric/port.h"
 #include "proto/credit.h"
@@ -349,16 +354,22 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	pl->bytes = bytes + pl->datagrams * head;
 }
 
-static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
-		      struct plan *pl)
+/* Set @pl->seal. Return: bytes of a datagram that fits @mtu, without its seal. */
+static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct plan *pl)
 {
 	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
-	struct packet p;
-	u32 room;
 
 	pl->seal = path->seal ? PIB_SEAL_LEN : 0;
 	overhead += pl->seal;
-	room = mtu > overhead ? mtu - overhead : 0;
+	return mtu > overhead ? mtu - overhead : 0;
+}
+
+static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
+		      struct plan *pl)
+{
+	u32 room = path_room(path, mtu, pl);
+	struct packet p;
+
 	packet_get(b, i, &p);
 	if (p.size + PIB_DG_HDR_LEN <= room)
 		plan_packets(b, i, p.size, false, pl);
@@ -381,29 +392,47 @@ static void writer_start_frame(struct writer *w, const struct pib_udp_path *path
 	};
 }
 
-static int burst_fill(struct writer *w, struct pib_udp_link *link, struct pib_udp_path *path,
-		      struct pib_burst *b, u32 i, const struct plan *pl, u64 counter)
+/* Get memory for what @pl says, and begin the frame if it is one. Return: false: no memory. */
+static bool writer_begin(struct writer *w, struct pib_udp_link *link,
+			 const struct pib_udp_path *path, const struct plan *pl, bool noicrc)
 {
-	bool noicrc = path->noicrc && b->icrc_ok;
-	struct packet p;
-	u32 end = i + pl->n;
-
+	if (!super_packet_skb(w, pl->bytes))
+		return false;
 	w->sealed = path->seal;
-	w->counter = counter;
+	if (path->seal)
+		w->counter = pib_seal_counters(path->seal, pl->datagrams);
 	if (pl->seg)
 		writer_start_frame(w, path, pl, atomic_inc_return(&link->frame_no), noicrc);
+	return true;
+}
+
+/* Write @n packets of @b from @i on. */
+static int burst_write(struct writer *w, const struct pib_udp_path *path, struct pib_burst *b,
+		       u32 i, u32 n, bool noicrc)
+{
+	struct packet p;
+	u32 end = i + n;
+
 	for (; i < end; i++) {
 		packet_get(b, i, &p);
-		if (!pl->seg)
+		if (!w->seg.size)
 			link_header(w, path, noicrc);
 		if (packet_write(w, b, &p, noicrc))
 			return -EFAULT;
-		if (!pl->seg)
+		if (!w->seg.size)
 			writer_tail(w);
 	}
+	return 0;
+}
+
+/* End what was written, and close its seals. Return: 0 or a negative error. */
+static int writer_end(struct writer *w, const struct pib_udp_path *path, const struct plan *pl)
+{
 	if (pl->seg)
 		writer_tail(w);
-	return 0;
+	if (pl->datagrams > 1)
+		skb_set_gso(w->skb, pl->size, pl->datagrams);
+	return path->seal ? pib_seal_close(path->seal, w->skb, pl->size, w->counter - pl->datagrams) : 0;
 }
 
 /* Return: DSCP and ECN of a burst, which may be marked where its sender hears of that. */
@@ -476,48 +505,193 @@ static void burst_count(struct pib_udp_link *link, const struct pib_udp_path *pa
 			     burst_goes_beside(b), tos & ~INET_ECN_MASK);
 }
 
+/* Send what @w has written; @b is the first burst in it. */
+static void super_packet_send(struct pib_udp_link *link, const struct pib_udp_path *path,
+			      const struct pib_burst *b, const struct plan *pl, struct writer *w,
+			      struct pib_udp_route *route)
+{
+	u8 tos = burst_tos(link, path, b);
+
+	burst_flow(link, path, b, route);
+	if (path->windows)
+		burst_count(link, path, b, pl, tos);
+	pib_udp_sock_send(link->bearer->sock, w->skb, &path->peer[path->to], route, tos);
+}
+
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
 static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
 		      u32 i)
 {
-	const struct pib_addr *to = &path->peer[path->to];
 	struct pib_udp_sock *sock = link->bearer->sock;
+	bool noicrc = path->noicrc && b->icrc_ok;
 	struct pib_udp_route route;
-	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
-	u64 counter = 0;
-	u8 tos;
 
-	if (pib_udp_sock_route(sock, to, &path->cache, &route)) {
+	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route)) {
 		pib_udp_sock_lose(sock, tx_errors, b->npkts - i);
 		return b->npkts - i;
 	}
 	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, &pl);
-	skb = super_packet_skb(&w, pl.bytes);
-	if (!skb)
+	if (!writer_begin(&w, link, path, &pl, noicrc))
 		goto err_count;
-	if (path->seal)
-		counter = pib_seal_counters(path->seal, pl.datagrams);
-	if (burst_fill(&w, link, path, b, i, &pl, counter))
+	if (burst_write(&w, path, b, i, pl.n, noicrc) || writer_end(&w, path, &pl))
 		goto err_free;
-	if (path->seal && pib_seal_close(path->seal, skb, pl.size, counter))
-		goto err_free;
-	if (pl.datagrams > 1)
-		skb_set_gso(skb, pl.size, pl.datagrams);
-	burst_flow(link, path, b, &route);
-	tos = burst_tos(link, path, b);
-	if (path->windows)
-		burst_count(link, path, b, &pl, tos);
-	pib_udp_sock_send(sock, skb, to, &route, tos);
+	super_packet_send(link, path, b, &pl, &w, &route);
 	return pl.n;
 
 err_free:
-	kfree_skb(skb);
+	kfree_skb(w.skb);
 err_count:
 	dst_release(route.dst);
 	pib_udp_sock_lose(sock, tx_errors, pl.n);
 	return pl.n;
+}
+
+/* ---- small packets ---- */
+
+/* Packets that are put off at most: a frame has room for so many, however small its segments. */
+#define SMALL_MAX	(PIB_SEG_MAX * PIB_SEG_MIN / (PIB_BURST_SMALL + PIB_HDRS_MAX + 8))
+
+/**
+ * struct small_packets - bursts of one small packet that this CPU has put off
+ * @put_off: has them sent when the turn is over
+ * @link: by which they go
+ * @bursts: the bursts, in their order; all are of one flow, and have one DSCP
+ * @n: number of @bursts
+ */
+struct small_packets {
+	struct pib_put_off put_off;
+	struct pib_udp_link *link;
+	struct list_head bursts;
+	u32 n;
+};
+
+static DEFINE_PER_CPU(struct small_packets, pib_small_packets);
+
+static struct pib_burst *small_first(const struct small_packets *s)
+{
+	return list_first_entry(&s->bursts, struct pib_burst, entry);
+}
+
+/* Plan one frame of all that was put off. */
+static void plan_small(const struct small_packets *s, const struct pib_udp_path *path, u32 mtu,
+		       struct plan *pl)
+{
+	u32 room = path_room(path, mtu, pl), head = PIB_SEG_HDR_LEN + pl->seal, bytes = 0;
+	const struct pib_burst *b;
+
+	list_for_each_entry(b, &s->bursts, entry)
+		bytes += pib_burst_wire_bytes(b);
+	room = max_t(u32, room, PIB_SEG_ROOM_MIN);
+	pl->n = s->n;
+	pl->seg = min_t(u32, ALIGN_DOWN(room - PIB_SEG_HDR_LEN, 8), bytes);
+	pl->size = pl->seg + head;
+	pl->datagrams = DIV_ROUND_UP(bytes, pl->seg);
+	pl->bytes = bytes + pl->datagrams * head;
+}
+
+/* Send all that was put off as one frame. Return: 0 or a negative error. */
+static int small_send(struct small_packets *s, struct pib_udp_path *path)
+{
+	struct pib_udp_sock *sock = s->link->bearer->sock;
+	struct pib_burst *b, *first = small_first(s);
+	bool noicrc = path->noicrc && first->icrc_ok;
+	struct pib_udp_route route;
+	struct writer w;
+	struct plan pl;
+	int err;
+
+	err = pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route);
+	if (err)
+		return err;
+	plan_small(s, path, min(route.mtu, READ_ONCE(path->limit)), &pl);
+	if (!writer_begin(&w, s->link, path, &pl, noicrc)) {
+		err = -ENOMEM;
+		goto err_route;
+	}
+	list_for_each_entry(b, &s->bursts, entry) {
+		err = burst_write(&w, path, b, 0, 1, noicrc);
+		if (err)
+			goto err_free;
+	}
+	err = writer_end(&w, path, &pl);
+	if (err)
+		goto err_free;
+	super_packet_send(s->link, path, first, &pl, &w, &route);
+	return 0;
+
+err_free:
+	kfree_skb(w.skb);
+err_route:
+	dst_release(route.dst);
+	return err;
+}
+
+/* Send what was put off, and free it. */
+static void small_flush(struct pib_put_off *o)
+{
+	struct small_packets *s = container_of(o, struct small_packets, put_off);
+	struct pib_burst *b, *next;
+	struct pib_udp_path *path;
+
+	if (!s->n)
+		return;
+	path = rcu_dereference(s->link->path);
+	if (path && s->n == 1)
+		burst_send(s->link, path, small_first(s), 0);
+	else if (!path || small_send(s, path))
+		pib_udp_sock_lose(s->link->bearer->sock, tx_errors, s->n);
+	list_for_each_entry_safe(b, next, &s->bursts, entry)
+		pib_burst_free(b);
+	s->n = 0;
+}
+
+/*
+ * Return: true if @b may be put off: one packet, whose payload is copied already. Where VLs have
+ * windows nothing is, for each burst looks at what those before it have on their way.
+ */
+static bool burst_is_small(const struct pib_udp_path *path, const struct pib_burst *b)
+{
+	return b->npkts == 1 && !b->owner && path->segments && !path->windows &&
+	       (b->payload == PIB_PAYLOAD_SMALL || b->payload == PIB_PAYLOAD_NONE);
+}
+
+/* Return: true if @b may share a frame with what was put off: flow, DSCP and flags are the same. */
+static bool small_is_alike(const struct small_packets *s, const struct pib_udp_link *link,
+			   const struct pib_burst *b)
+{
+	const struct pib_burst *f = small_first(s);
+
+	return s->link == link && s->n < SMALL_MAX && f->h.dqpn == b->h.dqpn &&
+	       f->h.sqpn == b->h.sqpn && f->h.slid == b->h.slid && f->h.dlid == b->h.dlid &&
+	       f->h.sl == b->h.sl && f->icrc_ok == b->icrc_ok &&
+	       pib_hdrs_sender_is_told(&f->h) == pib_hdrs_sender_is_told(&b->h);
+}
+
+/*
+ * Put @b off, behind what was put off before. If it cannot be, what was put off is sent first.
+ *
+ * Return: false: @b is to be sent now.
+ */
+static bool small_add(struct pib_udp_link *link, const struct pib_udp_path *path,
+		      struct pib_burst *b)
+{
+	struct small_packets *s = this_cpu_ptr(&pib_small_packets);
+	bool small = burst_is_small(path, b);
+
+	if (s->n && (!small || !small_is_alike(s, link, b)))
+		small_flush(&s->put_off);
+	/* Pointers in a module's per-CPU memory cannot be set when it is compiled. */
+	s->put_off.do_it = small_flush;
+	if (!small || !pib_task_put_off(&s->put_off))
+		return false;
+	if (!s->n)
+		INIT_LIST_HEAD(&s->bursts);
+	s->link = link;
+	list_add_tail(&b->entry, &s->bursts);
+	s->n++;
+	return true;
 }
 
 /*
@@ -585,6 +759,8 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 		pib_kport_count(link->port, xmit_discard, b->npkts);
 		goto out_free;
 	}
+	if (small_add(link, path, b))
+		return;
 	while (i < b->npkts)
 		i += burst_send(link, path, b, i);
 out_free:

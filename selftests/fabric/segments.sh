@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Segments that come one by one, as over a wire: in order, in disorder, with losses; and such as a peer can only mean ill by.
+# Segments that come one by one, as over a wire: in order, in disorder, with losses; small packets that share a frame; and segments
+# such as a peer can only mean ill by.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -20,7 +21,17 @@ pingpong() { pair 1 2 60 ibv_rc_pingpong -c -m 2048 -s 65536 -n "$1"; }
 counter() { h 1 pibctl -j show uplinks | jq "[.. | objects | .$1? // empty] | add // 0"; }
 grown() { [ "$(counter "$1")" -gt "$2" ]; }
 
-ktap_plan 11
+# Of an MTU of 1500 each datagram has room for 13 of these packets. Without frames it would be one.
+small() {
+	local before after
+	before=$(counter rx_datagrams)
+	pair 1 2 60 ib_write_bw -F -s 64 -n 4800 -l 16 || return 1
+	after=$(counter rx_datagrams)
+	echo "$((after - before)) datagrams for 4800 packets"
+	[ $((after - before)) -lt 2400 ]
+}
+
+ktap_plan 12
 hosts_make 2
 check "no super-packets" one_by_one
 check "host 1: add" pib_add 1 standalone
@@ -28,6 +39,7 @@ check "host 2: add" pib_add 2 standalone
 linked() { pair 1 2 10 ibv_rc_pingpong -n 1; }
 check "linked" wait_for 20 linked
 check "segments in order" pingpong 50
+check "small packets share datagrams" small
 LOST=$(counter rx_reassembly)
 check "nothing was lost" test "$LOST" = 0
 check "a wire that reorders" bad_wire
