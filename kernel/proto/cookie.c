@@ -118,3 +118,29 @@ bool pib_cookie_is_back(const struct pib_cookies *c, const struct pib_cookie_add
 	}
 	return false;
 }
+
+/* As reply_group(), of a number of words that no other hash has. */
+static u64 make_question(const struct pib_cookies *c, const struct pib_cookie_addr *to, u64 own,
+			 u64 peer, u64 slot)
+{
+	u64 words[] = { pib_get64(to->host), pib_get64(to->host + 8), own, peer,
+			slot << 16 | to->udp_port };
+	u64 nonce = pib_siphash(c->secret, words, sizeof(words) / sizeof(words[0]));
+
+	return nonce | !nonce;
+}
+
+u64 pib_cookie_question(const struct pib_cookies *c, const struct pib_cookie_addr *to, u64 own,
+			u64 peer, u64 now)
+{
+	return make_question(c, to, own, peer, slot_of(now));
+}
+
+bool pib_cookie_is_answer(const struct pib_cookies *c, const struct pib_cookie_addr *from, u64 own,
+			  u64 peer, u64 echoed, u64 now)
+{
+	u64 slot = slot_of(now);
+
+	return echoed == make_question(c, from, own, peer, slot) ||
+	       echoed == make_question(c, from, own, peer, slot - 1);
+}

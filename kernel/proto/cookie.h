@@ -95,6 +95,22 @@ bool pib_cookie_is_back(const struct pib_cookies *c, const struct pib_cookie_add
 			const struct pib_hello *h, u32 link_id, u32 key, u64 now);
 
 /*
+ * Find the session, not 0, that a question to @to names. @to is perhaps another address of the peer
+ * in the sessions @own and @peer. The answer echoes it, which shows that its sender hears what is
+ * sent to @to. Another address, other sessions and another time make another one. Context: under
+ * the lock of what holds @c.
+ */
+u64 pib_cookie_question(const struct pib_cookies *c, const struct pib_cookie_addr *to, u64 own,
+			u64 peer, u64 now);
+
+/*
+ * Return: true if @echoed is the session that a question to @from has named in the last seconds.
+ * Context: under the lock of what holds @c.
+ */
+bool pib_cookie_is_answer(const struct pib_cookies *c, const struct pib_cookie_addr *from, u64 own,
+			  u64 peer, u64 echoed, u64 now);
+
+/*
  * Return: true if the cookie by which a link was made at @made, in ns, is not good any more. While
  * it is good, a new secret is drawn before the link goes. Context: any.
  */

@@ -343,14 +343,35 @@ static bool session_key_fits(const struct pib_session *s, const struct pib_hello
 	return knows_key(s, h->key) && (h->nonce != s->peer_nonce || h->key == s->peer_key);
 }
 
+/* Return: true if @h is of the peer's session, whatever it echoes. */
+static bool hello_is_peers(const struct pib_session *s, const struct pib_hello *h)
+{
+	return session_key_fits(s, h) && h->nonce == s->peer_nonce;
+}
+
 static bool hello_is_present(const struct pib_session *s, const struct pib_hello *h)
 {
-	return session_key_fits(s, h) && h->nonce == s->peer_nonce && h->peer_nonce == s->nonce;
+	return hello_is_peers(s, h) && h->peer_nonce == s->nonce;
 }
 
 bool pib_session_is_next(const struct pib_session *s, const struct pib_hello *h)
 {
 	return hello_is_present(s, h) && !seq_at_least(s->rx_seq, h->seq);
+}
+
+u8 pib_session_stray(struct pib_session *s, const struct pib_hello *h, u8 type, bool answers,
+		     u64 now)
+{
+	if (answers && hello_is_peers(s, h) && !seq_at_least(s->rx_seq, h->seq))
+		return PIB_STRAY_FOLLOW;
+	if (!pib_session_is_next(s, h))
+		return PIB_STRAY_DROP;
+	if (type == PIB_DG_BYE)
+		return PIB_STRAY_TAKE;
+	if (now < s->next_question)
+		return PIB_STRAY_DROP;
+	s->next_question = now + to_ms(PIB_QUESTION_MS);
+	return PIB_STRAY_ASK;
 }
 
 u32 pib_session_rx(struct pib_session *s, const struct pib_hello *h, u8 type, u64 now)
@@ -588,6 +609,17 @@ static size_t build_unnumbered(const struct pib_session *s, struct pib_hello *h,
 	h->came = s->peer_probe;
 	h->down |= s->local_down;
 	return pib_hello_build(h, PIB_DG_KEEPALIVE, s->remote_id, out);
+}
+
+size_t pib_session_build_question(const struct pib_session *s, struct pib_hello *h, u64 nonce,
+				  u8 out[PIB_HELLO_WIRE_LEN])
+{
+	h->link_id = s->local_id;
+	h->nonce = nonce;
+	h->seq = PIB_SESSION_ANSWERED_SEQ;
+	h->down |= s->local_down;
+	h->keepalive_ms = PIB_KEEPALIVE_MS;
+	return pib_hello_build(h, PIB_DG_HELLO, s->remote_id, out);
 }
 
 size_t pib_session_build_probe(const struct pib_session *s, struct pib_hello *h,

@@ -23,6 +23,7 @@ enum pib_session_state {
 #define PIB_DEAF_MS		20000	/* for so long own losses are an excuse for silence */
 #define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
 #define PIB_REPLY_MS		10	/* between two answers to a session that change nothing */
+#define PIB_QUESTION_MS		100	/* between two questions to new addresses of the peer */
 
 #define PIB_PROBE_LAG		4	/* datagrams of the peer that may overtake its probe */
 #define PIB_FLOW_PATIENCE_MS	2500	/* for so long a probe shows that flows get through */
@@ -84,6 +85,7 @@ enum pib_session_state {
  * @next_send: ns; 0: at once
  * @next_recall: ns; see PIB_RECALL_MS
  * @next_reply: ns; see PIB_REPLY_MS; of which session by pib_session_may_reply()
+ * @next_question: ns; see PIB_QUESTION_MS
  * @flow_at: ns; when a probe last showed that the peer's flows get through; 0: none has, or the
  *	peer has another address since
  * @flow_nonce: @nonce at that time: what a probe shows holds for its pair of sessions
@@ -140,6 +142,7 @@ struct pib_session {
 	u64 next_send;
 	u64 next_recall;
 	u64 next_reply[PIB_SESSION_REPLIES];
+	u64 next_question;
 	u64 flow_at;
 	u64 flow_nonce;
 	u64 flow_peer;
@@ -214,6 +217,48 @@ u32 pib_session_rx_probe(struct pib_session *s, const struct pib_hello *h, u8 ty
  * Return: false: it does not fit: count it.
  */
 bool pib_session_take_padded(struct pib_session *s, const struct pib_hello *h, u8 type);
+
+/* The uses of a datagram from an address that is not the peer's, while the link is UP. */
+enum pib_session_stray {
+	PIB_STRAY_DROP,		/* nothing, but count it */
+	PIB_STRAY_ASK,		/* drop it, and ask that address: pib_session_build_question() */
+	PIB_STRAY_TAKE,		/* take it in, but send to the peer where it was */
+	PIB_STRAY_FOLLOW,	/* the peer is there now: pib_session_moved(), and take it in */
+};
+
+/**
+ * pib_session_stray() - find out if the peer has moved to where a datagram comes from
+ * @s: this end, UP
+ * @h: the datagram, which is authentic
+ * @type: enum pib_dg_type
+ * @answers: it echoes what a question to that address has named (pib_cookie_is_answer())
+ * @now: ns
+ *
+ * The peer can say all that a session has in the name of somebody else, who would then be sent the
+ * data. But it does not know the session that a question to him names. A BYE moves nothing, so it
+ * needs no question.
+ *
+ * Context: under the lock of what holds @s.
+ * Return: enum pib_session_stray.
+ */
+u8 pib_session_stray(struct pib_session *s, const struct pib_hello *h, u8 type, bool answers,
+		     u64 now);
+
+/**
+ * pib_session_build_question() - write a datagram that draws an answer from an address which may be
+ * the peer's
+ * @s: this end, UP
+ * @h: as for pib_session_build()
+ * @nonce: what the answer is to echo, see pib_cookie_question()
+ * @out: result, not authenticated yet
+ *
+ * It is a HELLO of another session, which echoes none. So it changes nothing, wherever it comes to.
+ *
+ * Context: under the lock of what holds @s.
+ * Return: the length.
+ */
+size_t pib_session_build_question(const struct pib_session *s, struct pib_hello *h, u64 nonce,
+				  u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams

@@ -136,6 +136,32 @@ enum pib_answer_back pib_answer_is_back(struct pib_bearer *bearer, const struct 
 	return back;
 }
 
+u64 pib_answer_wanted(struct pib_bearer *bearer, const struct pib_addr *to, u64 own, u64 peer)
+{
+	struct pib_cookie_addr addr;
+	u64 nonce;
+
+	cookie_addr(to, &addr);
+	spin_lock_bh(&bearer->lock);
+	nonce = pib_cookie_question(&bearer->cookies, &addr, own, peer, ktime_get_ns());
+	spin_unlock_bh(&bearer->lock);
+	return nonce;
+}
+
+bool pib_answer_is_wanted(struct pib_bearer *bearer, const struct pib_addr *from, u64 own, u64 peer,
+			  const struct pib_hello *h)
+{
+	struct pib_cookie_addr addr;
+	bool wanted;
+
+	cookie_addr(from, &addr);
+	spin_lock_bh(&bearer->lock);
+	wanted = pib_cookie_is_answer(&bearer->cookies, &addr, own, peer, h->peer_nonce,
+				      ktime_get_ns());
+	spin_unlock_bh(&bearer->lock);
+	return wanted;
+}
+
 void pib_answer_forget(struct pib_bearer *bearer)
 {
 	u64 secret[2];

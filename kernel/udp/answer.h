@@ -62,6 +62,19 @@ enum pib_answer_back {
 enum pib_answer_back pib_answer_is_back(struct pib_bearer *bearer, const struct pib_addr *from,
 					const struct pib_hello *h, u32 link_id);
 /*
+ * Find what a question to @to names, and its answer echoes. @to is perhaps another address of the
+ * peer in the sessions @own and @peer: pib_cookie_question(). Context: any but interrupts.
+ *
+ * Return: a session, not 0.
+ */
+u64 pib_answer_wanted(struct pib_bearer *bearer, const struct pib_addr *to, u64 own, u64 peer);
+/*
+ * Return: true if @h from @from echoes what a question to there has named, as pib_answer_wanted()
+ * in the sessions @own and @peer. Context: any but interrupts.
+ */
+bool pib_answer_is_wanted(struct pib_bearer *bearer, const struct pib_addr *from, u64 own, u64 peer,
+			  const struct pib_hello *h);
+/*
  * Make all answers sent so far void. To be called before a link goes that an answer has made:
  * nothing else keeps that answer from being echoed again. Context: any but interrupts.
  */

@@ -10,6 +10,7 @@
 #include "core/net.h"
 #include "core/notify.h"
 #include "fabric/port.h"
+#include "udp/answer.h"
 #include "udp/bearer.h"
 #include "udp/credit.h"
 #include "udp/hello.h"
@@ -436,14 +437,54 @@ static void udp_link_follow(struct pib_udp_link *link, const struct pib_addr *fr
 		pib_udp_link_dbg(link, "the peer has moved to %pI6c", &from->v6);
 }
 
+static void udp_link_build_question(struct pib_udp_link *link, const struct pib_addr *to,
+				    struct outgoing *o)
+{
+	const struct pib_session *session = &link->session;
+	u64 nonce = pib_answer_wanted(link->bearer, to, session->nonce, session->peer_nonce);
+	struct pib_hello h = {};
+
+	udp_link_fill(link, &h);
+	o->to = *to;
+	o->len = pib_session_build_question(session, &h, nonce, o->bytes);
+	if (udp_link_authenticate(link, o->bytes))
+		o->len = 0;
+}
+
+/*
+ * While the link is up @h comes from an address that is not the peer's. The peer, or who has seen
+ * its datagrams, may have forged that, to have somebody else flooded. So the address is asked, and
+ * followed to when it answers. Until then data goes to the old one.
+ *
+ * Return: true if the hello is the peer's; else @o is a question, or stays empty.
+ */
+static bool udp_link_meets(struct pib_udp_link *link, const struct pib_addr *from,
+			   const struct pib_hello *h, u8 type, struct outgoing *o)
+{
+	bool answers = pib_answer_is_wanted(link->bearer, from, link->session.nonce,
+					    link->session.peer_nonce, h);
+
+	switch (pib_session_stray(&link->session, h, type, answers, ktime_get_ns())) {
+	case PIB_STRAY_FOLLOW:
+		udp_link_follow(link, from);
+		return true;
+	case PIB_STRAY_TAKE:
+		return true;
+	case PIB_STRAY_ASK:
+		udp_link_build_question(link, from, o);
+		return false;
+	}
+	return false;
+}
+
 /*
  * Check the sender of a hello, and learn other addresses of the peer. If the user has named its
  * address the peer may only move within a session, and not to the other protocol.
  *
- * Return: true if the hello is the peer's.
+ * Return: true if the hello is the peer's; else @o is what follows from it.
  */
 static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
-			   const struct pib_hello *h)
+			   const struct pib_hello *h, u8 type, struct outgoing *o)
 {
 	unsigned int slot = pib_addr_slot(from);
 
@@ -454,9 +495,8 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 		return true;
 	if (link->kind == PIB_UDP_LINK_EXPLICIT && slot != link->to)
 		return false;
-	/* A recorder of the peer's datagrams must not move the link by sending them again. */
 	if (link->session.state == PIB_SESSION_UP)
-		may_move = pib_session_is_next(&link->session, h);
+		return udp_link_meets(link, from, h, type, o);
 	if (!may_move)
 		return false;
 	udp_link_follow(link, from);
@@ -609,9 +649,10 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 		spin_unlock_bh(&link->lock);
 		return;
 	}
-	if (!udp_link_knows(link, from, may_move, h)) {
+	if (!udp_link_knows(link, from, may_move, h, type, &o)) {
 		spin_unlock_bh(&link->lock);
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
+		udp_link_send(link, &o);
 		return;
 	}
 	if (link->session.state != PIB_SESSION_UP)

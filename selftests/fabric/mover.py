@@ -21,6 +21,7 @@ class Member(Stranger):
     def __init__(self, device, to, path):
         super().__init__(device, PORT, 0, to=to)
         self.hop_limit(255)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # beside that of its next address
         self.to, self.id, self.theirs, self.acknowledged = (to, PORT), bytes(4), bytes(8), 0
         if path:
             with open(path, "rb") as file:
@@ -90,6 +91,7 @@ def move(device, to, place, answers, path=None):
     else:
         there.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 255)
     there.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+    there.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     there.bind(("", NEW_PORT) if place == "port" else (place, PORT))
     asked = moved = 0
     end = time.monotonic() + WATCHED

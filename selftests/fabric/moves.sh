@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Who has a session speaks from another address or port. Only if it is heard there, and shows that, the session follows: an address
-# that has not asked for it gets no more than was said in its name.
+# A peer speaks from another address or port. Only if it hears there, and shows that, its session follows: an address that has not
+# asked for it gets no more than was said in its name.
 #
 #	h1 pib0 --- bridge --- h2, whom others name
 #	              |
@@ -17,7 +17,7 @@ LAYOUT=netns
 hosts_make 3
 make_keys /tmp/moves.key
 ip -n h3 addr add 10.77.0.33/24 dev eth0
-ip -n h3 addr add fd77::33/64 dev eth0 nodad
+ip -n h3 addr add fd77::33/64 dev eth0 nodad preferred_lft 0
 
 # member ARGUMENTS...: as of mover.py, by h3; what it saw is in /tmp/moves.seen.
 member() { h 3 python3 "$here/mover.py" "$1" eth0 "${@:2}" >/tmp/moves.seen; }
@@ -38,8 +38,8 @@ got_some() {
 	n=$(($(got) - before))
 	[ "$n" -ge 1 ] && [ "$n" -le "$1" ] || { echo "$n datagrams"; return 1; }
 }
-# anew ARGUMENTS...: h1 has forgotten all
-anew() { h 1 pibctl del pib0 2>/dev/null; pib_add 1 "$@"; }
+# fresh ARGUMENTS...: h1 has forgotten all
+fresh() { h 1 pibctl del pib0 2>/dev/null; pib_add 1 "$@"; }
 
 # all_of NAME [KEYFILE]
 all_of() {
@@ -50,31 +50,31 @@ all_of() {
 	check "$name: the session stays where it was" seen '.home >= 2'
 	check "$name: h2 gets no more than was said in its name" got_some 3
 	check "$name: none of that is taken in" [ "$(wrong)" = 3 ]
-	anew "${add[@]}"
+	fresh "${add[@]}"
 	before=$(got)
 	check "$name: 200 times, and acknowledges what it has not heard" member forge 10.77.0.1 10.77.0.2 200 "$@"
 	check "$name: the session stays where it was" seen '.home >= 2'
 	check "$name: h2 gets far less than was said in its name" got_some 60
-	anew "${add[@]}"
+	fresh "${add[@]}"
 	check "$name: who goes on from another port, and is asked" member move 10.77.0.1 port 1 "$@"
 	check "$name: is followed to there" seen '.asked >= 1 and .asked <= 3 and .moved >= 2'
-	anew "${add[@]}"
+	fresh "${add[@]}"
 	check "$name: from another address" member move 10.77.0.1 10.77.0.33 1 "$@"
 	check "$name: the same" seen '.asked >= 1 and .asked <= 3 and .moved >= 2'
 	check "$name: the session is there now" leads_to 10.77.0.33:18514
-	anew "${add[@]}"
+	fresh "${add[@]}"
 	check "$name: who does not answer there" member move 10.77.0.1 10.77.0.33 0 "$@"
 	check "$name: is not followed" seen '.asked >= 3 and .moved == 0'
-	anew "${add[@]}"
+	fresh "${add[@]}"
 }
 
 check "h2 counts" watch_host
 add=()
-check "h1" anew
+check "h1" fresh
 all_of "open"
 check "IPv6: from another address" member move fd77::1 fd77::33 1
 check "IPv6: is followed to there" seen '.asked >= 1 and .asked <= 3 and .moved >= 2'
 add=(key-file /tmp/moves.key)
-check "a key" anew "${add[@]}"
+check "a key" fresh "${add[@]}"
 all_of "keyed" /tmp/moves.key
 ktap_end

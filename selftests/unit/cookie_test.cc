@@ -105,6 +105,41 @@ TEST(Cookie, IsOfOnePeerAndOfAFewSeconds)
 	EXPECT_TRUE(spoiled([](pib_hello &bad) { bad.caps |= PIB_CAP_AUTO; }));
 }
 
+// Only those who hear a question know the session that it names.
+TEST(Cookie, AQuestionIsForOneAddressAndOnePairOfSessions)
+{
+	const pib_cookies host{{1, 2}, {}}, other{{1, 3}, {}};
+	const pib_cookie_addr to = address(1);
+	std::set<uint64_t> named;
+
+	for (uint64_t ms = 0; ms < 10000; ms += 97) {
+		const uint64_t at = 1000000 * kMs + ms * kMs;
+		const uint64_t nonce = pib_cookie_question(&host, &to, 5, 6, at);
+		const auto answers = [&](const pib_cookies &by, const pib_cookie_addr &from,
+					 uint64_t own, uint64_t peer, uint64_t when) {
+			return pib_cookie_is_answer(&by, &from, own, peer, nonce, when);
+		};
+
+		EXPECT_NE(nonce, 0u);
+		named.insert(nonce);
+		EXPECT_TRUE(answers(host, to, 5, 6, at));
+		EXPECT_TRUE(answers(host, to, 5, 6, at + PIB_COOKIE_NS));
+		EXPECT_FALSE(answers(host, to, 5, 6, at + 2 * PIB_COOKIE_NS));
+		EXPECT_FALSE(answers(other, to, 5, 6, at));
+		EXPECT_FALSE(answers(host, address(2), 5, 6, at));
+		EXPECT_FALSE(answers(host, address(1, 18515), 5, 6, at));
+		EXPECT_FALSE(answers(host, to, 6, 6, at));
+		EXPECT_FALSE(answers(host, to, 5, 7, at));
+		EXPECT_FALSE(pib_cookie_is_answer(&host, &to, 5, 6, nonce + 1, at));
+	}
+	EXPECT_GT(named.size(), 3u) << "it changes with time";
+	const pib_cookie_addr high = address(1, 0xFFFF);
+	const uint64_t slot = PIB_COOKIE_NS;
+
+	EXPECT_NE(pib_cookie_question(&host, &high, 5, 6, slot),
+		  pib_cookie_question(&host, &high, 5, 6, 2 * slot));
+}
+
 // The sum of what is answered is bounded, and a flood of some sessions leaves room for others.
 TEST(Cookie, AnswersAreLimited)
 {

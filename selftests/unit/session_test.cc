@@ -288,6 +288,117 @@ TEST(Session, NothingOldIsNext)
 	EXPECT_TRUE(pib_session_is_next(&p.end[0].session, &h));
 }
 
+// Datagrams from another address than the peer's.
+class Stray : public ::testing::Test {
+protected:
+	static constexpr uint64_t kAsked = 0xA5CED;
+
+	Stray() { EXPECT_TRUE(p.join(5000 * kMs)); }
+	// The next datagram of end 1, to end 0.
+	pib_hello next(uint64_t peer_session = 0)
+	{
+		const pib_session &s = p.end[1].session;
+		pib_hello h{};
+
+		h.link_id = s.local_id;
+		h.nonce = s.nonce;
+		h.peer_nonce = peer_session ? peer_session : s.peer_nonce;
+		h.seq = ++p.end[1].session.tx_seq;
+		h.ack = s.rx_seq;
+		return h;
+	}
+	uint8_t comes(const pib_hello &h, uint8_t type = PIB_DG_KEEPALIVE)
+	{
+		return pib_session_stray(&p.end[0].session, &h, type, h.peer_nonce == kAsked,
+					 p.now);
+	}
+	// The question of end 0, and what end 1 says to it.
+	Bytes ask()
+	{
+		pib_hello h{};
+		Bytes bytes;
+
+		h.role = PIB_ROLE_SWITCH;
+		h.mtu_cap = 5;
+		pib_session_build_question(&p.end[0].session, &h, kAsked, bytes.data());
+		return bytes;
+	}
+	pib_hello said(const Bytes &bytes)
+	{
+		pib_hello h;
+		uint32_t to;
+		uint8_t type;
+
+		EXPECT_EQ(pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()), 0);
+		EXPECT_EQ(to, p.end[0].session.local_id);
+		EXPECT_EQ(type, PIB_DG_HELLO_ACK);
+		return h;
+	}
+
+	Pair p;
+};
+
+TEST_F(Stray, AnAddressIsAskedAndFollowedWhenItAnswers)
+{
+	EXPECT_EQ(comes(next()), PIB_STRAY_ASK);
+	const size_t before = p.sent[1].size();
+	const pib_session was = p.end[1].session;
+	p.inject(1, ask());
+	ASSERT_EQ(p.sent[1].size(), before + 1);
+	EXPECT_EQ(p.end[1].session.state, PIB_SESSION_UP);
+	EXPECT_EQ(p.end[1].session.peer_nonce, was.peer_nonce);
+	EXPECT_EQ(p.end[1].session.rx_seq, was.rx_seq);
+	EXPECT_EQ(p.end[1].session.last_heard, was.last_heard);
+	const pib_hello answer = said(p.sent[1].back());
+	EXPECT_EQ(answer.peer_nonce, kAsked);
+	EXPECT_EQ(comes(answer), PIB_STRAY_FOLLOW);
+	// The session of the question is none of the link.
+	EXPECT_EQ(p.inject(0, p.sent[1].back()), 0u);
+	EXPECT_EQ(comes(answer), PIB_STRAY_DROP) << "it is old";
+	p.run(5000 * kMs);
+	EXPECT_TRUE(p.joined());
+	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
+}
+
+TEST_F(Stray, NothingElseIsAnAnswer)
+{
+	for (const uint64_t guess : {kAsked + 1, p.end[1].session.nonce})
+		EXPECT_EQ(comes(next(guess)), PIB_STRAY_DROP);
+	pib_hello h = next();
+	h.ack += 1000;
+	EXPECT_EQ(comes(h, PIB_DG_HELLO_ACK), PIB_STRAY_ASK);
+	h = next(kAsked);
+	h.nonce++;
+	EXPECT_EQ(comes(h), PIB_STRAY_DROP) << "of another session";
+	h = next(kAsked);
+	h.key = 7;
+	EXPECT_EQ(comes(h), PIB_STRAY_DROP) << "by another key";
+}
+
+TEST_F(Stray, QuestionsAreFew)
+{
+	int asked = 0;
+
+	for (int ms = 0; ms < 1000; ms++, p.now += kMs)
+		asked += comes(next()) == PIB_STRAY_ASK;
+	EXPECT_EQ(asked, 1000 / PIB_QUESTION_MS);
+	EXPECT_EQ(comes(next(kAsked)), PIB_STRAY_FOLLOW) << "answers are not limited";
+}
+
+TEST_F(Stray, WhatIsOldAsksNobody)
+{
+	pib_hello h = next();
+
+	h.seq = p.end[0].session.rx_seq;
+	EXPECT_EQ(comes(h), PIB_STRAY_DROP);
+	EXPECT_EQ(comes(next()), PIB_STRAY_ASK);
+}
+
+TEST_F(Stray, AGoodbyeNeedsNoAnswer)
+{
+	EXPECT_EQ(comes(next(), PIB_DG_BYE), PIB_STRAY_TAKE);
+}
+
 TEST(Session, NothingIsLearntFromWhatIsOld)
 {
 	Pair p;

@@ -149,8 +149,13 @@ private:
 	Link &make_link(Port &port, LinkKind kind, const Path &path, const Answered *said,
 			std::uint64_t now);
 	void drop_link(Link &link, std::uint64_t now);
-	bool may_move(const Link &link, const Arrival &arrival, const pib_hello &h) const;
-	bool knows(Link &link, const Arrival &arrival, const pib_hello &h);
+	bool may_lead(const Link &link, const Arrival &arrival, const pib_hello &h) const;
+	void follow(Link &link, const Path &path);
+	void ask_address(const Link &link, const Path &path, std::uint64_t now);
+	bool meets(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+		   std::uint64_t now);
+	bool knows(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
+		   std::uint64_t now);
 	void take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 			std::uint64_t now);
 	void take_padded(Link &link, const Path &path, const pib_hello &h, std::uint8_t type);

@@ -467,32 +467,72 @@ Link *Core::match(const pib_hello &h, const Address &from)
 	return nullptr;
 }
 
-/// True if the link may follow its peer to where the hello comes from. Nobody may move the link by
-/// sending recorded datagrams of the peer again. A host that would get no port must not take the
-/// peer's.
-bool Core::may_move(const Link &link, const Arrival &arrival, const pib_hello &h) const
+/// True if the link, which is down, may follow its peer to where the hello comes from. A host that
+/// would get no port must not take the peer's.
+bool Core::may_lead(const Link &link, const Arrival &arrival, const pib_hello &h) const
 {
-	if (link.kind == LinkKind::configured)
-		return false;
-	if (link.established())
-		return pib_session_is_next(&link.session, &h);
 	const pib_hello_way way = way_of(arrival, h.fabric);
 	return pib_hello_follows(link.port->owner->config.accept, false, &h, &way);
 }
 
+void Core::follow(Link &link, const Path &path)
+{
+	pib_session_moved(&link.session, true);
+	link.path = path;
+}
+
+/// Asks an address that is perhaps the peer's.
+void Core::ask_address(const Link &link, const Path &path, std::uint64_t now)
+{
+	const pib_cookie_addr to = cookie_addr(path.remote);
+	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
+	pib_hello h{};
+	fill_hello(*link.port, h);
+	pib_session_build_question(&link.session, &h,
+				   pib_cookie_question(&cookies_, &to, link.session.nonce,
+						       link.session.peer_nonce, now),
+				   bytes.data());
+	auth_seal(link.port->owner->config.key, bytes);
+	answer_stranger(path, bytes);
+}
+
+/// While the link is up a datagram comes from another address. The peer, or who has seen its
+/// datagrams, may have forged that, to have somebody else flooded. So the address is asked, and
+/// followed to when it answers. True if the datagram is the peer's.
+bool Core::meets(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+		 std::uint64_t now)
+{
+	const pib_cookie_addr from = cookie_addr(path.remote);
+	const bool answers = pib_cookie_is_answer(&cookies_, &from, link.session.nonce,
+						  link.session.peer_nonce, h.peer_nonce, now);
+	switch (pib_session_stray(&link.session, &h, type, answers, now)) {
+	case PIB_STRAY_FOLLOW: follow(link, path); return true;
+	case PIB_STRAY_TAKE: return true;
+	case PIB_STRAY_ASK: ask_address(link, path, now); break;
+	}
+	return false;
+}
+
 /// True if the datagram is the peer's. Follows the peer to its address, and to that of the daemon
 /// which it sends to: not for what is sent again, here neither.
-bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
+bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
+		 std::uint64_t now)
 {
 	const Path &path = arrival.path;
 	if (link.kind == LinkKind::accepted && !link.is_peer(h))
 		return false;
-	if (link.path.remote != path.remote && !may_move(link, arrival, h))
+	if (link.path.remote == path.remote) {
+		if (!link.established() || pib_session_is_next(&link.session, &h))
+			link.path = path;
+		return true;
+	}
+	if (link.kind == LinkKind::configured)
 		return false;
-	if (link.path.remote != path.remote)
-		pib_session_moved(&link.session, true);
-	if (!link.established() || pib_session_is_next(&link.session, &h))
-		link.path = path;
+	if (link.established())
+		return meets(link, path, h, type, now);
+	if (!may_lead(link, arrival, h))
+		return false;
+	follow(link, path);
 	return true;
 }
 
@@ -542,7 +582,7 @@ void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, 
 		take_padded(link, arrival.path, h, type);
 		return;
 	}
-	if (!knows(link, arrival, h)) {
+	if (!knows(link, arrival, h, type, now)) {
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 		return;
 	}

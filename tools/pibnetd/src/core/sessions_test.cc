@@ -371,24 +371,130 @@ TEST_F(Stranger, IsAnsweredThoughOthersAreReplayed)
 	EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Fabric, APeerMayMoveButItsRecordedDatagramsMoveNothing)
-{
-	start();
-	join();
-	const auto next = [&] {
+class Mover : public Fabric {
+protected:
+	/// The peer's next datagram in its session.
+	Bytes next()
+	{
 		for (;; w.now += 10 * kMs)
 			if (const auto said = a.tick(w.now))
 				return *said;
-	};
+	}
+	Link &link() { return *w.port_of(a)->link; }
+	/// Datagrams that the daemon has sent to the address.
+	std::vector<Bytes> sent_to(const Address &to)
+	{
+		std::vector<Bytes> found;
+		for (const Datagram &each : std::exchange(w.net.sent, {}))
+			if (each.to == to)
+				found.push_back(each.bytes);
+		return found;
+	}
+	/// The peer's answers to what was said there.
+	std::vector<Bytes> answers_to(const std::vector<Bytes> &all)
+	{
+		std::vector<Bytes> answers;
+		for (const Bytes &each : all)
+			a.hear(each, w.now, answers);
+		return answers;
+	}
+
 	const Address home = a.at, elsewhere = address(9);
+};
+
+TEST_F(Mover, APeerMayMoveButItsRecordedDatagramsMoveNothing)
+{
+	start();
+	join();
 	const Bytes recorded = next();
 	w.deliver(home, recorded);
 	w.deliver(elsewhere, recorded);
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
-	EXPECT_EQ(w.port_of(a)->link->path.remote, home);
+	EXPECT_EQ(link().path.remote, home);
+	EXPECT_TRUE(sent_to(elsewhere).empty());
 	w.deliver(elsewhere, next());
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
-	EXPECT_EQ(w.port_of(a)->link->path.remote, elsewhere);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
+	EXPECT_EQ(link().path.remote, home) << "it is asked first";
+	const auto answers = answers_to(sent_to(elsewhere));
+	ASSERT_EQ(answers.size(), 1u);
+	w.deliver(address(8), answers[0]);
+	EXPECT_EQ(link().path.remote, home) << "another address was asked";
+	w.deliver(elsewhere, answers[0]);
+	EXPECT_EQ(link().path.remote, elsewhere);
+	w.deliver(home, answers[0]);
+	EXPECT_EQ(link().path.remote, elsewhere);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 4u);
+	const auto restarts = link().session.restarts;
+	a.at = elsewhere;
+	w.run(5000);
+	EXPECT_EQ(link().session.restarts, restarts) << "in the same session";
+	EXPECT_EQ(link().path.remote, elsewhere);
+}
+
+/// As behind a NAT that gives it another port.
+TEST_F(Mover, AnotherPortIsAnotherAddress)
+{
+	start();
+	join();
+	const Address port = address(1, 600);
+	w.deliver(port, next());
+	EXPECT_EQ(link().path.remote, home);
+	for (const Bytes &answer : answers_to(sent_to(port)))
+		w.deliver(port, answer);
+	EXPECT_EQ(link().path.remote, port);
+}
+
+/// A peer that says what it likes: all that it knows of the session, but not what only the other
+/// address was told.
+TEST_F(Mover, WhoDoesNotHearThereMovesNothing)
+{
+	start();
+	join();
+	std::size_t said = 0, asked = 0;
+	for (unsigned ahead = 0; ahead < 100; ahead++, w.now += 10 * kMs) {
+		for (const std::uint8_t type : {PIB_DG_HELLO, PIB_DG_HELLO_ACK, PIB_DG_KEEPALIVE}) {
+			pib_hello h = a.say();
+			h.link_id = a.session.local_id;
+			h.nonce = a.session.nonce;
+			h.peer_nonce = a.session.peer_nonce;
+			h.seq = ++a.session.tx_seq;
+			h.ack = a.session.rx_seq + ahead;
+			Bytes bytes(PIB_HELLO_WIRE_LEN);
+			pib_hello_build(&h, type, a.session.remote_id, bytes.data());
+			w.deliver(elsewhere, bytes);
+			said++;
+		}
+		ASSERT_EQ(link().path.remote, home);
+		for (const Bytes &each : sent_to(elsewhere)) {
+			EXPECT_EQ(each.size(), std::size_t{PIB_HELLO_WIRE_LEN});
+			asked++;
+		}
+	}
+	EXPECT_GT(asked, 0u);
+	EXPECT_LE(asked, said / 25) << "ten in a second";
+	EXPECT_TRUE(w.port_of(a));
+}
+
+TEST_F(Mover, WhoSaysGoodbyeNeedsNoAddress)
+{
+	start();
+	join();
+	const Link &had = link();
+	w.deliver(elsewhere, a.goodbye(w.now));
+	EXPECT_FALSE(had.established());
+	EXPECT_EQ(had.path.remote, home);
+	EXPECT_TRUE(sent_to(elsewhere).empty());
+}
+
+TEST_F(Mover, WithAKeyItIsTheSame)
+{
+	start_keyed();
+	join();
+	w.deliver(elsewhere, next());
+	EXPECT_EQ(link().path.remote, home);
+	for (const Bytes &answer : answers_to(sent_to(elsewhere)))
+		w.deliver(elsewhere, answer);
+	EXPECT_EQ(link().path.remote, elsewhere);
 }
 
 /// A daemon has several addresses; a peer expects answers from the one that it sends to.
