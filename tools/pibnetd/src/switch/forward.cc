@@ -13,6 +13,8 @@ constexpr std::size_t kCopyTakes = sizeof(OutPacket) + 2 * sizeof(iovec) + PIB_S
 
 /// Bytes, see pib_credit_bytes(), that wait on a VL of a link for its window.
 constexpr std::size_t kHeldMost = 1 << 20;
+/// And not more than this part of what all lanes have left, so that there is some for each.
+constexpr std::size_t kHeldShare = 8;
 
 bool leads_somewhere(const Port &out)
 {
@@ -266,12 +268,13 @@ void Forwarder::resume(Link &link)
 void Forwarder::hold(Port &port, Held &held, std::span<OutPacket> packets, std::uint64_t now)
 {
 	for (OutPacket &packet : packets) {
-		if (held.bytes() + Held::bytes_of(packet) > kHeldMost) {
+		const std::size_t counts = Held::bytes_of(packet);
+		if (held.bytes() + counts > std::min(kHeldMost, held_memory_.left() / kHeldShare)) {
 			port.counts.xmit_discard++;
 			stats_.add(PIB_US_TX_OVERDRAWN);
 			continue;
 		}
-		packet.own.reset(new std::uint8_t[packet.rest_length]);
+		packet.own = held_memory_.take(packet.rest_length, counts);
 		std::copy_n(packet.rest, packet.rest_length, packet.own.get());
 		packet.rest = packet.own.get();
 		packet.held_since = now;

@@ -124,6 +124,7 @@ private:
 	std::deque<Waiting> waiting_;
 	std::vector<Link *> dirty_;
 	std::vector<Link *> held_;
+	HeldMemory held_memory_;
 	std::deque<std::vector<std::uint8_t>> kept_;
 	/// Those whose cables have pipes.
 	std::vector<Port *> bad_;

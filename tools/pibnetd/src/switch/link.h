@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -35,6 +36,38 @@ constexpr std::uint64_t kRefusedNs = 10 * PIB_NSEC_PER_SEC;
 /// peer's.
 constexpr const char *kClaimed = "somebody who claims to be the peer has another key";
 
+/// Memory of the packets that wait for windows, on all lanes of all links together.
+class HeldMemory {
+public:
+	/// Bytes, see pib_credit_bytes().
+	static constexpr std::size_t kMost = 128 << 20;
+
+	struct GiveBack {
+		HeldMemory *memory = nullptr;
+		std::size_t counts = 0;
+
+		void operator()(std::uint8_t *bytes) const
+		{
+			delete[] bytes;
+			memory->held_ -= counts;
+		}
+	};
+	/// Memory of one packet.
+	using Own = std::unique_ptr<std::uint8_t[], GiveBack>;
+
+	std::size_t left() const { return kMost - held_; }
+	/// counts: not more than there is left.
+	Own take(std::size_t bytes, std::size_t counts)
+	{
+		held_ += counts;
+		return {new std::uint8_t[bytes], {this, counts}};
+	}
+
+private:
+	/// Packets that were sent give theirs back without the lock.
+	std::atomic<std::size_t> held_ = 0;
+};
+
 /// A packet on its way out: headers that are this link's own, then bytes that lie elsewhere.
 struct OutPacket {
 	/// Link header, and the LRH with the VL that the packet leaves on.
@@ -47,7 +80,7 @@ struct OutPacket {
 	/// and what says that the way is congested.
 	bool goes_ahead;
 	/// Of one that waits: memory of its own, where rest points, and since when.
-	std::unique_ptr<std::uint8_t[]> own;
+	HeldMemory::Own own;
 	std::uint64_t held_since = 0;
 
 	std::size_t size() const { return kLrh + rest_length; }
