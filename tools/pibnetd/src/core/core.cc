@@ -44,12 +44,19 @@ void each_datagram(const Arrival &arrival, What what)
 	}
 }
 
+bool is_credit(std::span<const std::uint8_t> bytes)
+{
+	return bytes.size() == PIB_CREDIT_WIRE_LEN &&
+	       bytes[0] == (PIB_DG_VERSION << 4 | PIB_DG_CREDIT);
+}
+
 } // namespace
 
 void Core::check_hellos(const Arrival &arrival, std::vector<HelloKey> &keys) const
 {
-	each_datagram(arrival,
-		      [&](std::span<const std::uint8_t> one) { keys.push_back(hello_key(one)); });
+	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
+		keys.push_back(is_credit(one) ? credit_key(one) : hello_key(one));
+	});
 }
 
 /// pibping wants its datagram back.
@@ -102,7 +109,7 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 	switch (header.type) {
 	case PIB_DG_DATA:
 	case PIB_DG_SEGMENT: data(arrival, header, bytes, now); break;
-	case PIB_DG_CREDIT: credit(arrival, bytes, now); break;
+	case PIB_DG_CREDIT: credit(arrival, bytes, key, now); break;
 	case kPing: break; // reflect()
 	default: control(arrival, bytes, key, now);
 	}

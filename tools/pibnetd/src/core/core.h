@@ -27,8 +27,8 @@ enum class Drop {
 	forced,
 };
 
-/// The number of the key by which a control datagram is authentic, 0: its fabric has none. Nothing: it
-/// is not, or the datagram is none.
+/// The number of the key by which a control datagram is authentic, 0: its fabric has none; or of
+/// that of a CREDIT, which names no fabric. Nothing: it is not, or the datagram is neither.
 using HelloKey = std::optional<std::uint32_t>;
 
 class Core {
@@ -44,8 +44,8 @@ public:
 	/// Says goodbye to all peers.
 	void close(std::uint64_t now);
 
-	/// Checks the control datagrams among those that arrived; to keys comes one for each of
-	/// all. Needs no lock: keys change by configure() alone, and then nobody receives.
+	/// Checks the control datagrams and CREDITs among those that arrived; to keys comes one for
+	/// each of all. Needs no lock: keys change by configure() alone, and then nobody receives.
 	void check_hellos(const Arrival &arrival, std::vector<HelloKey> &keys) const;
 	/// Answers the PINGs among them by answers, and counts them in stats. Needs no lock, as
 	/// check_hellos().
@@ -113,7 +113,9 @@ private:
 	void mark(Packet &packet);
 
 	// credits.cc
-	void credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now);
+	HelloKey credit_key(std::span<const std::uint8_t> bytes) const;
+	void credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, HelloKey key,
+		    std::uint64_t now);
 	void say_credit(Link &link, pib_credit_kind kind, std::uint8_t vl, std::uint64_t now);
 	bool ask(Link &link, std::uint64_t now);
 	void keep_credit(Link &link, std::uint64_t now);

@@ -66,7 +66,19 @@ void Core::ask_held(std::uint64_t now)
 	}
 }
 
-void Core::credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+/// It may be any key of any switch: which link is named is known to who has the lock.
+HelloKey Core::credit_key(std::span<const std::uint8_t> bytes) const
+{
+	if (!windows_)
+		return {};
+	for (const auto &[key, number] : key_numbers_)
+		if (auth_is_right(key, bytes))
+			return number;
+	return {};
+}
+
+void Core::credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, HelloKey key,
+		  std::uint64_t now)
 {
 	pib_credit_msg m;
 	std::uint32_t to = 0;
@@ -85,13 +97,12 @@ void Core::credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, s
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 		return;
 	}
-	// An HMAC is for those only who know the sessions.
 	if (!link.windows || m.nonce != link.session.peer_nonce ||
 	    m.peer_nonce != link.session.nonce) {
 		stats_.add(PIB_US_RX_BAD_CREDITS);
 		return;
 	}
-	if (!auth_is_right(key_of(*link.port->owner, link.session.peer_key), bytes)) {
+	if (link.session.peer_key && key != link.session.peer_key) {
 		stats_.add(PIB_US_RX_BAD_AUTH);
 		return;
 	}

@@ -144,6 +144,37 @@ TEST_F(Windows, WhatIsMoreThanAWindowWaitsUntilTheRestIsTakenIn)
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_CREDITS), 0u);
 }
 
+/// Nobody computes anything under the lock, whatever a forged CREDIT names.
+TEST_F(Windows, TheKeyIsFoundBeforeADatagramIsReceived)
+{
+	begin(true);
+	const Bytes good = b.credit(PIB_CREDIT_TELLS, w.now);
+	Bytes forged = b.credit(PIB_CREDIT_TELLS, w.now);
+	forged[PIB_HELLO_MAC_OFF] ^= 1;
+	const auto arrival = [&](const Bytes &bytes) {
+		return Arrival{.path = {.socket = 0, .remote = b.at, .local = {}},
+			       .bytes = bytes,
+			       .step = bytes.size(),
+			       .hop_limit = PIB_HOP_LIMIT};
+	};
+	std::vector<HelloKey> keys;
+	w.core.check_hellos(arrival(good), keys);
+	w.core.check_hellos(arrival(forged), keys);
+	const HelloKey number = w.node().key_number;
+	ASSERT_EQ(keys, (std::vector<HelloKey>{number, {}}));
+	// The key that was found is believed.
+	const auto refused = [&](const Bytes &bytes, HelloKey key) {
+		const auto before = w.count(PIB_US_RX_BAD_AUTH);
+		w.core.receive(arrival(bytes), {&key, 1}, w.now);
+		w.core.flush(w.now);
+		return w.count(PIB_US_RX_BAD_AUTH) - before;
+	};
+	EXPECT_EQ(refused(good, {}), 1u);
+	EXPECT_EQ(refused(good, *number + 1), 1u) << "that of another fabric";
+	EXPECT_EQ(refused(forged, number), 0u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_CREDITS), 0u);
+}
+
 TEST_F(Windows, TheSameHoldsWithAKey)
 {
 	begin(true);
