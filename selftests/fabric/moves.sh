@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/moves.*; hosts_clean' EXIT
 
-ktap_plan 33
+ktap_plan 39
 LAYOUT=netns
 hosts_make 3
 make_keys /tmp/moves.key
@@ -23,6 +23,7 @@ ip -n h3 addr add fd77::33/64 dev eth0 nodad preferred_lft 0
 member() { h 3 python3 "$here/mover.py" "$1" eth0 "${@:2}" >/tmp/moves.seen; }
 seen() { jq -e "$1" /tmp/moves.seen >/dev/null || { cat /tmp/moves.seen; return 1; }; }
 leads_to() { h 1 pibctl -j show peers | jq -e --arg at "$1" '[.peers[] | select(.up) | .address] == [$at]' || { h 1 pibctl -j show peers; return 1; }; }
+none_up() { h 1 pibctl -j show peers | jq -e '[.peers[] | select(.up)] == []' || { h 1 pibctl -j show peers; return 1; }; }
 wrong() { h 1 pibctl -j show uplinks | jq .uplinks[0].counters.rx_wrong_address; }
 
 # h2 counts what comes for a pib, and is silent.
@@ -55,6 +56,11 @@ all_of() {
 	check "$name: 200 times, and acknowledges what it has not heard" member forge 10.77.0.1 10.77.0.2 200 "$@"
 	check "$name: the session stays where it was" seen '.home >= 2'
 	check "$name: h2 gets far less than was said in its name" got_some 60
+	fresh "${add[@]}"
+	before=$(got)
+	check "$name: who ends its session, and says that it is h2 now, in the next one" member revive 10.77.0.1 10.77.0.2 "$@"
+	check "$name: has no link come up there" none_up
+	check "$name: h2 gets no more than was said in its name" got_some 6
 	fresh "${add[@]}"
 	check "$name: who goes on from another port, and is asked" member move 10.77.0.1 port 1 "$@"
 	check "$name: is followed to there" seen '.asked >= 1 and .asked <= 3 and .moved >= 2'

@@ -156,13 +156,14 @@ private:
 	void ask_address(const Link &link, const Path &path, std::uint64_t now);
 	bool meets(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		   std::uint64_t now);
+	/// shown: the datagram echoes an answer to where it comes from.
 	bool knows(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
-		   std::uint64_t now);
+		   bool shown, std::uint64_t now);
 	void take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 			std::uint64_t now);
 	void take_padded(Link &link, const Path &path, const pib_hello &h, std::uint8_t type);
 	void link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
-			  std::uint64_t now);
+			  bool shown, std::uint64_t now);
 	void stranger(Link &link, const Path &path, std::uint64_t now);
 	void claim(Link *link, const Path &path, std::uint64_t now);
 	void unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,

@@ -320,7 +320,7 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 	} else if (key) {
 		// All switches of a fabric have the same keys.
 		h.key = *key;
-		link_control(link, arrival, h, type, now);
+		link_control(link, arrival, h, type, false, now);
 	} else {
 		unauthentic(link, arrival.path, h, type, now);
 	}
@@ -412,10 +412,11 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, HelloK
 		stats_.add(PIB_US_RX_UNKNOWN_LINK);
 		return;
 	}
-	if (Link *link = match(h, arrival.path.remote))
-		link_control(*link, arrival, h, type, now);
-	else if (port_for(arrival, h, now))
+	Link *link = match(h, arrival.path.remote);
+	if (link ? may_lead(*link, arrival, h) : port_for(arrival, h, now) != nullptr)
 		answer(arrival.path, h, now);
+	else if (link)
+		link_control(*link, arrival, h, type, false, now);
 }
 
 /// A datagram is for a link that there is not. If it echoes an answer, its sender hears what is sent
@@ -444,7 +445,7 @@ void Core::echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uin
 	if (!link)
 		link = admit(arrival, h, goes_on ? &said : nullptr, now);
 	if (link)
-		link_control(*link, arrival, h, type, now);
+		link_control(*link, arrival, h, type, true, now);
 }
 
 /// The link that the peer has already.
@@ -467,10 +468,15 @@ Link *Core::match(const pib_hello &h, const Address &from)
 	return nullptr;
 }
 
-/// True if the link, which is down, may follow its peer to where the hello comes from. A host that
-/// would get no port must not take the peer's.
+/// True if the link is down and its peer perhaps comes from another address, to which it may
+/// follow when the peer has echoed an answer to there: who had a session may foresee the next one,
+/// and would have the link come up at the address of somebody else. A host that would get no port
+/// must not take the peer's.
 bool Core::may_lead(const Link &link, const Arrival &arrival, const pib_hello &h) const
 {
+	if (link.kind == LinkKind::configured || link.established() ||
+	    link.path.remote == arrival.path.remote)
+		return false;
 	const pib_hello_way way = way_of(arrival, h.fabric);
 	return pib_hello_follows(link.port->owner->config.accept, false, &h, &way);
 }
@@ -516,7 +522,7 @@ bool Core::meets(Link &link, const Path &path, const pib_hello &h, std::uint8_t 
 /// True if the datagram is the peer's. Follows the peer to its address, and to that of the daemon
 /// which it sends to: not for what is sent again, here neither.
 bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
-		 std::uint64_t now)
+		 bool shown, std::uint64_t now)
 {
 	const Path &path = arrival.path;
 	if (link.kind == LinkKind::accepted && !link.is_peer(h))
@@ -530,7 +536,7 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h, std::ui
 		return false;
 	if (link.established())
 		return meets(link, path, h, type, now);
-	if (!may_lead(link, arrival, h))
+	if (!shown || !may_lead(link, arrival, h))
 		return false;
 	follow(link, path);
 	return true;
@@ -572,7 +578,7 @@ void Core::note_shrink(Link &link)
 }
 
 void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
-			std::uint64_t now)
+			bool shown, std::uint64_t now)
 {
 	if (h.caps & PIB_CAP_FLOW_PROBE) {
 		take_probe(link, arrival.path, h, type, now);
@@ -582,7 +588,7 @@ void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, 
 		take_padded(link, arrival.path, h, type);
 		return;
 	}
-	if (!knows(link, arrival, h, type, now)) {
+	if (!knows(link, arrival, h, type, shown, now)) {
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 		return;
 	}

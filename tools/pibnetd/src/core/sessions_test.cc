@@ -486,6 +486,33 @@ TEST_F(Mover, WhoSaysGoodbyeNeedsNoAddress)
 	EXPECT_TRUE(sent_to(elsewhere).empty());
 }
 
+/// A session that follows another one can be foreseen.
+TEST_F(Mover, WhoHadASessionHasNoLinkComeUpElsewhere)
+{
+	start();
+	join();
+	Link &had = link();
+	w.deliver(home, a.goodbye(w.now));
+	ASSERT_FALSE(had.established());
+	w.net.sent.clear();
+	pib_hello h = a.say();
+	h.link_id = 7;
+	h.nonce = 99;
+	h.peer_nonce = had.session.nonce;
+	h.ack = had.session.tx_seq + 1;
+	for (const std::uint32_t to : {had.id(), 0u}) {
+		for (const std::uint8_t type : {PIB_DG_HELLO, PIB_DG_HELLO_ACK, PIB_DG_KEEPALIVE}) {
+			h.seq++;
+			Bytes bytes(PIB_HELLO_WIRE_LEN);
+			pib_hello_build(&h, type, to, bytes.data());
+			w.deliver(elsewhere, bytes);
+		}
+	}
+	EXPECT_FALSE(had.established());
+	EXPECT_EQ(had.path.remote, home);
+	EXPECT_EQ(sent_to(elsewhere).size(), 1u) << "an answer that it could echo";
+}
+
 TEST_F(Mover, WithAKeyItIsTheSame)
 {
 	start_keyed();
@@ -547,7 +574,22 @@ TEST_F(Fabric, WhoWouldGetNoPortDoesNotTakeThatOfAPeerThatIsAway)
 	comes(254, port.link->session.local_id);
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
 	EXPECT_EQ(port.link->path.remote, home);
+	w.net.sent.clear();
 	comes(255, 0);
+	EXPECT_EQ(port.link->path.remote, home) << "it has not shown that it hears";
+	ASSERT_EQ(w.net.sent.size(), 1u);
+	EXPECT_EQ(w.net.sent[0].to, address(9));
+	pib_hello h = a.say();
+	h.link_id = 7;
+	h.nonce = 99;
+	h.seq = 2;
+	h.peer_nonce = pib_get64(&w.net.sent[0].bytes[16]);
+	h.ack = pib_get32(&w.net.sent[0].bytes[60]);
+	Bytes echo(PIB_HELLO_WIRE_LEN);
+	pib_hello_build(&h, PIB_DG_KEEPALIVE, pib_get32(&w.net.sent[0].bytes[12]), echo.data());
+	w.deliver(address(8), echo);
+	EXPECT_EQ(port.link->path.remote, home);
+	w.deliver(address(9), echo);
 	EXPECT_EQ(port.link->path.remote, address(9));
 	a.restart();
 	w.run(3000);
