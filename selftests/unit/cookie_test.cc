@@ -331,17 +331,43 @@ private:
 		link.pair = pair;
 		EXPECT_TRUE(pairs[i].insert(pair).second) << "a pair of sessions came back";
 	}
+	// A datagram comes from an address that is not known of the peer.
+	bool meets(int i, int path, Host::Link &link, const pib_hello &h, uint8_t type)
+	{
+		const pib_cookie_addr from = address(10 * !i + path);
+		const pib_session &s = link.session;
+
+		if (s.state != PIB_SESSION_UP)
+			return false;
+		const bool answers = pib_cookie_is_answer(&host[i].cookies, &from, s.nonce,
+							  s.peer_nonce, h.peer_nonce, now);
+		const uint8_t what = pib_session_stray(&link.session, &h, type, answers, now);
+		if (what == PIB_STRAY_ASK) {
+			pib_hello question = say(i);
+			Bytes bytes;
+
+			pib_session_build_question(&s, &question,
+						   pib_cookie_question(&host[i].cookies, &from,
+								       s.nonce, s.peer_nonce, now),
+						   bytes.data());
+			send(i, path, bytes);
+		}
+		link.known[path] = what == PIB_STRAY_FOLLOW;
+		return what == PIB_STRAY_FOLLOW || what == PIB_STRAY_TAKE;
+	}
 	void hear(int i, int path, Host::Link &link, bool shown, const pib_hello &h, uint8_t type)
 	{
 		if (shown)
 			link.known[path] = true;
-		if (!link.known[path] && (link.session.state != PIB_SESSION_UP ||
-					  !pib_session_is_next(&link.session, &h)))
+		if (!link.known[path] && !meets(i, path, link, h, type))
 			return;
-		link.known[path] = true;
 		if (link.session.state != PIB_SESSION_UP)
 			link.to = path;
 		act(i, link, pib_session_rx(&link.session, &h, type, now));
+	}
+	static bool is_away(const Host::Link &link, int path)
+	{
+		return link.session.state != PIB_SESSION_UP && !link.known[path];
 	}
 	Host::Link *match(int i, uint64_t guid)
 	{
@@ -367,9 +393,9 @@ private:
 			if (!link)
 				link = &make(i, h.peer_nonce, to, true, h.node_guid);
 			hear(i, path, *link, true, h, type);
-		} else if (!to && link && h.link_id) {
+		} else if (!to && link && h.link_id && !is_away(*link, path)) {
 			hear(i, path, *link, false, h, type);
-		} else if (!to && !link && (!me.calls || h.link_id)) {
+		} else if (!to && (!link || is_away(*link, path)) && (!me.calls || h.link_id)) {
 			pib_hello answer = say(i);
 			Bytes out;
 
