@@ -18,6 +18,7 @@
 
 #define PIB_DG_HDR_LEN		8
 #define PIB_DG_VERSION		2
+#define PIB_DG_FORMER		1	/* the version before; see pib_hello_parse_former() */
 
 enum pib_dg_type {
 	PIB_DG_DATA = 0,

@@ -152,6 +152,18 @@ int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *bu
 	return values_ok(h) && hello_length_ok(h, *type, len) ? 0 : -1;
 }
 
+bool pib_hello_parse_former(struct pib_hello *h, const u8 *buf, size_t len)
+{
+	u8 copy[PIB_HELLO_WIRE_LEN], type;
+	u32 to_link_id;
+
+	if (len != sizeof(copy) || buf[0] != (PIB_DG_FORMER << 4 | PIB_DG_HELLO))
+		return false;
+	memcpy(copy, buf, sizeof(copy));
+	copy[0] = PIB_DG_VERSION << 4 | PIB_DG_HELLO;
+	return !pib_hello_parse(h, &type, &to_link_id, copy, sizeof(copy)) && h->link_id;
+}
+
 static bool is_on_link(const struct pib_hello_way *way)
 {
 	return way->hop_limit == PIB_HOP_LIMIT;
@@ -201,6 +213,7 @@ const char *pib_hello_refusal_text(u8 refusal)
 		[PIB_REFUSED_FABRIC] = "no switch of this fabric there",
 		[PIB_REFUSED_KEY] = "the fabric's key is another one",
 		[PIB_REFUSED_CLOSED] = "strangers get no port",
+		[PIB_REFUSED_VERSION] = "another version of pib is there",
 	};
 
 	return texts[refusal < sizeof(texts) / sizeof(texts[0]) ? refusal : PIB_REFUSED_NOT];

@@ -32,6 +32,7 @@ enum pib_hello_refusal {
 	PIB_REFUSED_FABRIC = 2,		/* no switch of this fabric here */
 	PIB_REFUSED_KEY = 3,		/* the fabric's key is another one */
 	PIB_REFUSED_CLOSED = 4,		/* strangers get no port */
+	PIB_REFUSED_VERSION = 5,	/* it says hello in version PIB_DG_FORMER */
 };
 
 enum pib_hello_role {
@@ -141,6 +142,25 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
  * Return: 0; -1: length, version, not a control type, or values out of range.
  */
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len);
+
+/**
+ * pib_hello_parse_former() - read a HELLO of version PIB_DG_FORMER that wants a link
+ * @h: as of pib_hello_parse()
+ * @buf: the datagram
+ * @len: its bytes
+ *
+ * All that a refusal needs is in that version where it is in this one.
+ *
+ * Context: any.
+ * Return: true if it is one.
+ */
+bool pib_hello_parse_former(struct pib_hello *h, const u8 *buf, size_t len);
+
+/* Make the control datagram @bytes one of version PIB_DG_FORMER. Context: any. */
+static inline void pib_hello_make_former(u8 *bytes)
+{
+	bytes[0] = PIB_DG_FORMER << 4 | (bytes[0] & 0xF);
+}
 
 /* Hop limit of control datagrams: one that arrives with it has passed no router (RFC 5082). */
 #define PIB_HOP_LIMIT	255

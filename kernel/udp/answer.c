@@ -15,17 +15,27 @@
 /* Least time between two answers to peers that get no link. */
 #define PIB_ANSWER_MS	10
 
-size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
-			u32 link_id, u32 key, u8 *bytes)
+/*
+ * Authenticate @bytes, if the fabric has keys, by the one numbered @key, or by the first one if @key
+ * is 0. Return: false: that key is gone, or there was an error of HMAC.
+ */
+static bool answer_authenticate(const struct pib_bearer *bearer, u32 key, u8 *bytes)
 {
 	const struct pib_keyring *keys = rcu_dereference(bearer->keys);
-	size_t len = pib_hello_build(h, type, link_id, bytes);
 	const struct pib_auth *auth;
 
 	if (!keys)
-		return len;
+		return true;
 	auth = key ? pib_keyring_find(keys, key) : keys->key;
-	return !auth || pib_auth_seal(auth, bytes) ? 0 : len;
+	return auth && !pib_auth_seal(auth, bytes);
+}
+
+size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
+			u32 link_id, u32 key, u8 *bytes)
+{
+	size_t len = pib_hello_build(h, type, link_id, bytes);
+
+	return answer_authenticate(bearer, key, bytes) ? len : 0;
 }
 
 /*
@@ -68,8 +78,10 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 	}
 	if (refusal)
 		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
-	len = pib_answer_build(bearer, &h, type, to->link_id, 0, bytes);
-	if (len)
+	len = pib_hello_build(&h, type, to->link_id, bytes);
+	if (refusal == PIB_REFUSED_VERSION)
+		pib_hello_make_former(bytes);
+	if (answer_authenticate(bearer, 0, bytes))
 		pib_udp_sock_send_control(bearer->sock, bytes, len, from);
 	return true;
 }

@@ -6,6 +6,7 @@
  * switch to host switch, which then has a session of its own (udp/session.c). One trunk
  * serves a peer however many addresses the peer has.
  */
+#include <linux/net.h>
 #include "core/net.h"
 #include "core/task.h"
 #include "fabric/switch.h"
@@ -259,4 +260,19 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 	if (h.node_guid == link->port->p.node->guid && h.port_num == link->port->p.num)
 		bearer_meet_clone(bearer, link->port->p.node, from, &h);
 	pib_udp_link_control(link, from, false, &h, type);
+}
+
+void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
+		       u32 len)
+{
+	struct pib_bearer *bearer;
+	struct pib_hello h;
+
+	if (!pib_hello_parse_former(&h, buf, len))
+		return;
+	bearer = bearer_of_fabric(sock, h.fabric);
+	if (!bearer || !pib_answer_send(bearer, from, &h, PIB_DG_BYE, PIB_REFUSED_VERSION))
+		return;
+	net_warn_ratelimited("pib: %.64s speaks version %u of pib's wire format, and gets no link\n",
+			     h.desc, PIB_DG_FORMER);
 }

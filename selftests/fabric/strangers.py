@@ -3,7 +3,7 @@
 """A stranger in an open fabric, who makes its datagrams by docs/wire-format.md.
 
 greet DEV TO HOPLIMIT COUNT LINKID KIND [PORT [GUID [FILE]]]	say HELLO COUNT times, by DEV to TO, in a session and with a GUID of its own
-	or GUID; from PORT. TO "group": discovery. LINKID: 1, the hello names a link. KIND: 0, of a host; 1, of a trunk; probe, it
+	or GUID; from PORT. TO "group": discovery. LINKID: 1, the hello names a link. KIND: 0, of a host; 1, of a trunk; former, in version 1; probe, it
 	only wants to know who is there; echo and trunk-echo, the same as 0 and 1, and what is answered is echoed. What was said to TO
 	is kept in FILE
 again DEV TO FILE COUNT [PORT]	say all that was kept COUNT times
@@ -39,7 +39,7 @@ class Stranger:
         self.guid, self.session = guid or random.getrandbits(63) | 1, random.getrandbits(63) | 1
         self.trunk, self.probe, self.echoes, self.replays = trunk, probe, echoes, False
         self.said, self.heard, self.largest, self.refusals, self.sequence, self.kept = 0, 0, 0, set(), 0, []
-        self.guids = set()
+        self.guids, self.version = set(), 2
 
     def hop_limit(self, n):
         if self.six:
@@ -51,7 +51,7 @@ class Stranger:
     def control(self, kind, own_id, to_id=bytes(4), peer_session=bytes(8), acknowledged=bytes(4)):
         self.sequence += 1
         caps = 2 | (4 if self.key else 0) | (0x10 if self.trunk else 0) | (0x20 if self.probe else 0)
-        datagram = bytes([2 << 4 | kind, 0, 0, 0]) + to_id + struct.pack("!IIQ", 0, own_id, self.session) + peer_session
+        datagram = bytes([self.version << 4 | kind, 0, 0, 0]) + to_id + struct.pack("!IIQ", 0, own_id, self.session) + peer_session
         datagram += struct.pack("!QQ", self.guid, self.guid)
         datagram += bytes([0 if self.trunk else 1, 1 if self.trunk else 2, 5, 0]) + struct.pack("!I", caps)
         datagram += struct.pack("!HBB", 500, 0, 0) + struct.pack("!I", self.sequence) + acknowledged
@@ -81,6 +81,8 @@ class Stranger:
                 data, source = self.socket.recvfrom(65535)
             except TimeoutError:
                 return
+            if not data or data[0] >> 4 != self.version:
+                continue
             if len(data) == LEN and data[4:8] == bytes(4) and data[12:16] == bytes(4) and not data[55] & 0x20 and not data[70]:
                 continue  # said to everybody
             if not self.replays and len(data) == LEN and data[24:32] not in (bytes(8), struct.pack("!Q", self.session)):
@@ -101,6 +103,7 @@ class Stranger:
 def greet(device, to, hop_limit, count, link_id, kind, port=PORT, guid="0", path=None):
     stranger = Stranger(device, int(port), int(guid, 16), kind in ("1", "trunk-echo"), kind == "probe", kind.endswith("echo"), to)
     stranger.hop_limit(int(hop_limit))
+    stranger.version = 1 if kind == "former" else 2
     for _ in range(int(count)):
         stranger.hello(link_id == "1", (GROUP if to == "group" else to, PORT))
         stranger.hear(HELLO_GAP)

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/stranger.*; hosts_clean' EXIT
 
-ktap_plan 65
+ktap_plan 69
 LAYOUT=netns
 hosts_make 3
 
@@ -74,6 +74,11 @@ anew
 check "said again, from there and with its GUID" h 3 python3 "$here/strangers.py" again eth0 10.77.0.1 /tmp/stranger.said 100
 check "that leaves no port behind" links_are 0
 
+before=$(counted_as rx_version)
+check "who asks for a port in version 1" greet 10.77.0.1 64 3 1 former
+check "is told so in version 1" seen '.refusals == [5] and .heard <= .said and .largest <= 176'
+check "and counted" grew rx_version "$before" 3
+check "once in the log, or not much more often" eval '[[ $(dmesg | grep -c "stranger speaks version 1") = [123] ]]'
 anew accept link
 check "accept link: behind a router nobody gets a port" refused 254
 check "on the link" greet 10.77.0.1 255 1 1 echo

@@ -211,6 +211,35 @@ TEST(Hello, RefusalTravelsAndHasAText)
 	EXPECT_STREQ(pib_hello_refusal_text(255), pib_hello_refusal_text(PIB_REFUSED_NOT));
 }
 
+// A host of the version before is to know why it gets no link.
+TEST(Hello, OnlyAHelloOfTheVersionBeforeThatWantsALinkIsRefused)
+{
+	pib_hello h{}, out{};
+	uint8_t b[PIB_HELLO_WIRE_LEN];
+
+	h.role = PIB_ROLE_HCA;
+	h.mtu_cap = 5;
+	h.nonce = 7;
+	h.fabric = 3;
+	const auto refused = [&](uint8_t type, uint32_t link_id, size_t len = sizeof(b)) {
+		h.link_id = link_id;
+		pib_hello_build(&h, type, 0, b);
+		pib_hello_make_former(b);
+		return pib_hello_parse_former(&out, b, len);
+	};
+	EXPECT_TRUE(refused(PIB_DG_HELLO, 9));
+	EXPECT_EQ(b[0], PIB_DG_FORMER << 4 | PIB_DG_HELLO);
+	EXPECT_EQ(out.link_id, 9u);
+	EXPECT_EQ(out.nonce, 7u);
+	EXPECT_EQ(out.fabric, 3u);
+	EXPECT_FALSE(refused(PIB_DG_HELLO, 0)) << "discovery";
+	EXPECT_FALSE(refused(PIB_DG_HELLO, 9, sizeof(b) - 1));
+	for (const uint8_t type : {PIB_DG_HELLO_ACK, PIB_DG_KEEPALIVE, PIB_DG_BYE})
+		EXPECT_FALSE(refused(type, 9)) << "nor is an answer answered";
+	pib_hello_build(&h, PIB_DG_HELLO, 0, b);
+	EXPECT_FALSE(pib_hello_parse_former(&out, b, sizeof(b))) << "of this version";
+}
+
 // To the group and from the link, or it is no discovery; a trunk's first hello goes to one host.
 TEST(Hello, DiscoveryIsOfTheLink)
 {

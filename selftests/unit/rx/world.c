@@ -172,6 +172,13 @@ void pib_bearer_control(struct pib_udp_sock *from_sock, const struct pib_addr *f
 	free(copy);
 }
 
+void pib_bearer_former(struct pib_udp_sock *from_sock, const struct pib_addr *from, const u8 *buf,
+		       u32 len)
+{
+	WARN_ON(from_sock != &sock);
+	WARN_ON(buf[0] >> 4 != PIB_DG_FORMER || len < PIB_DG_HDR_LEN);
+}
+
 void pib_udp_credits_begin(struct pib_udp_link *link)
 {
 }

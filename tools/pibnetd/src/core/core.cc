@@ -104,6 +104,7 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 	pib_dg_parse(&header, bytes.data());
 	if (header.version != PIB_DG_VERSION) {
 		stats_.add(PIB_US_RX_VERSION);
+		refuse_former(arrival.path, bytes, now);
 		return;
 	}
 	switch (header.type) {

@@ -135,6 +135,8 @@ private:
 	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, HelloKey key,
 		   std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
+	void refuse_former(const Path &path, std::span<const std::uint8_t> bytes,
+			   std::uint64_t now);
 	void answer_probe(const Arrival &arrival, const pib_hello &h, std::uint64_t now);
 	void answer(const Path &path, const pib_hello &h, std::uint64_t now);
 	void echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
@@ -226,6 +228,8 @@ private:
 	pib_cookies cookies_{};
 	std::uint64_t deadline_ = 0;
 	std::uint64_t deaf_at_ = 0;
+	/// When the log may say again that somebody speaks the version before.
+	std::uint64_t former_due_ = 0;
 	/// Of refusals and answers to probes, and of PONGs: neither uses up the other's.
 	Budget answers_{kAnswersPerSecond, kAnswerBytesPerSecond};
 	Budget pongs_{kAnswersPerSecond, kPongBytesPerSecond};

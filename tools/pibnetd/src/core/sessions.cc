@@ -13,6 +13,8 @@ namespace {
 
 /// A peer that is silent for so long loses its place.
 constexpr std::uint64_t kExpiry = 60 * PIB_NSEC_PER_SEC;
+/// Between two lines about hosts of the version before.
+constexpr std::uint64_t kFormerQuiet = 10 * PIB_NSEC_PER_SEC;
 
 void set_description(pib_hello &h, std::string_view text)
 {
@@ -159,9 +161,25 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 	answer.refusal = why;
 	set_description(answer, pib_hello_refusal_text(why));
 	pib_hello_build(&answer, PIB_DG_BYE, h.link_id, bytes.data());
+	if (why == PIB_REFUSED_VERSION)
+		pib_hello_make_former(bytes.data());
 	if (keyed)
 		auth_seal(node->config.key, bytes);
 	answer_stranger(path, bytes);
+}
+
+/// Tells a host of the version before why it gets no link, and the user.
+void Core::refuse_former(const Path &path, std::span<const std::uint8_t> bytes, std::uint64_t now)
+{
+	pib_hello h;
+	if (!pib_hello_parse_former(&h, bytes.data(), bytes.size()))
+		return;
+	refuse(path, h, PIB_REFUSED_VERSION, now);
+	if (now < former_due_)
+		return;
+	former_due_ = now + kFormerQuiet;
+	log_.warning("peer speaks version 1 of the wire format",
+		     {{"peer", peer_name(h)}, {"address", format_address(path.remote)}});
 }
 
 /// Answers a peer that only wants to know which node is here, if it might have a port.

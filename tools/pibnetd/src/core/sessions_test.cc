@@ -122,6 +122,39 @@ TEST_F(Fabric, OtherFabricsAndClosedSwitchesRefuse)
 	EXPECT_GE(w.count(PIB_US_RX_FABRIC), 1u);
 }
 
+TEST_F(Fabric, WhoSaysHelloInTheVersionBeforeIsToldSo)
+{
+	start();
+	const auto says = [&](std::uint8_t type, std::uint32_t link_id) {
+		pib_hello h = a.say();
+		h.link_id = link_id;
+		h.nonce = 99;
+		Bytes bytes(PIB_HELLO_WIRE_LEN);
+		pib_hello_build(&h, type, 0, bytes.data());
+		pib_hello_make_former(bytes.data());
+		w.net.sent.clear();
+		w.deliver(a.at, bytes);
+		return w.net.sent;
+	};
+	EXPECT_TRUE(says(PIB_DG_HELLO, 0).empty());
+	EXPECT_TRUE(says(PIB_DG_BYE, 7).empty());
+	const auto answers = says(PIB_DG_HELLO, 7);
+	ASSERT_EQ(answers.size(), 1u);
+	const Bytes &bye = answers[0].bytes;
+	ASSERT_EQ(bye.size(), std::size_t{PIB_HELLO_WIRE_LEN});
+	EXPECT_EQ(bye[0], PIB_DG_FORMER << 4 | PIB_DG_BYE);
+	EXPECT_EQ(pib_get32(&bye[4]), 7u);
+	EXPECT_EQ(pib_get64(&bye[24]), 99u);
+	EXPECT_EQ(bye[70], PIB_REFUSED_VERSION);
+	EXPECT_EQ(w.count(PIB_US_RX_VERSION), 3u);
+	for (int i = 0; i < 5; i++)
+		says(PIB_DG_HELLO, 7);
+	const std::string log = w.logged.str();
+	const auto first = log.find("peer speaks version 1");
+	ASSERT_NE(first, std::string::npos);
+	EXPECT_EQ(log.find("peer speaks version 1", first + 1), std::string::npos) << "once";
+}
+
 TEST_F(Fabric, WhoGetsAPortIsAsTheSwitchAccepts)
 {
 	const auto comes = [](const std::string &accept, std::uint8_t hop_limit) {
