@@ -23,7 +23,8 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(tshark [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((55 + ${#commands[@]}))
+tcpdump=$(sed -n 's/^    \(tcpdump .*\)$/\1/p' "$here/../capture.md")
+ktap_plan $((56 + ${#commands[@]}))
 
 # dissector WHAT NAME [ARGUMENT]: dissector.py of a capture
 dissector() { python3 "$here/dissector.py" "$1" "$lua" "$dir/$2.pcap" "${@:3}"; }
@@ -186,6 +187,21 @@ for plugins in /usr/lib/*/wireshark/plugins; do
 	[ -e "$plugins/pib.lua" ] || echo "dofile(\"$lua\")" >"$plugins/pib.lua"
 done
 
+# tcpdump does not see what passes in the second before its end. It writes a buffer at a time: what is in the file it has seen.
+captures() {
+	local pid rc
+	mkdir "$dir/by-hand" && chmod 777 "$dir/by-hand"
+	(cd "$dir/by-hand" && exec ip netns exec h1 bash -c "exec $tcpdump") 2>"$dir/err" &
+	pid=$!
+	wait_for 30 grep -q 'listening on' "$dir/err" && wait_for 60 test -s "$dir/by-hand/pib.pcap"
+	rc=$?
+	pkill -INT -x tcpdump
+	wait $pid
+	[ $rc = 0 ] && cp "$dir/by-hand/pib.pcap" "$dir/by_hand.pcap" && has by_hand pib.hello.session && return
+	cat "$dir/err"
+	return 1
+}
+check "${tcpdump:-tcpdump}" captures
 check "docs/capture.md has commands" test ${#commands[@]} -gt 2
 cp "$dir/open.pcap" "$dir/pib.pcap"
 cp "$dir/key" "$dir/fabric.key"
