@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pibctl manners: what a verbs program relies on that it must not. Each kind is found where it was planted, and nothing in what behaves.
 #
-#	h1: pib0 (eth0) ==== UDP ==== h2: pib1 (eth0)
+#	h1: pib0 (eth0), OpenSM ==== UDP ==== h2: pib1 (eth0)
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -13,16 +13,20 @@ tracefs=/sys/kernel/tracing
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
 
 kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit unsignaled-full stale-rkey dereg-busy
-	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed reserved-bits lone-flag)
+	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed reserved-bits lone-flag
+	empty-field large-mtu path-ignored)
 # Other places of reserved bits than a work request.
-places=(reserved-access reserved-mask reserved-qp-access)
+places=(reserved-access reserved-mask reserved-qp-access reserved-newer reserved-comp-mask)
+# Another way to post or to poll what is changed meanwhile.
+ways=(changed-newer changed-mixed)
 # Parts of the program that are right, and look like a mistake.
-right=(selective two-events busy-cq other-socket)
+right=(selective two-events busy-cq other-socket newer path)
 slow=$((60 * ${PIB_SLOW:-1}))
 
 # The function of lib/manners.c that has called what the preloaded library has told of: a kind, or a call in which the module found one.
 declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed
-	[reserved-bits]=reserved_bits [lone-flag]=lone_flag [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
+	[reserved-bits]=reserved_bits [lone-flag]=lone_flag
+	[empty-field]=empty_field [large-mtu]=large_mtu [path-ignored]=by_path_record [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
 	[destroyed-busy]=close_all)
 
 # judge FILTER COMMAND...: what is found in it makes the filter true
@@ -39,6 +43,7 @@ found() {
 		(.what | length > 0) and (.explanation | length > 20))" "$dir/manners" pib0 "$1"
 }
 reserved() { judge '[.findings[] | [.manner, .count]] == [["reserved-bits", 1]]' "$dir/manners" pib0 "$1"; }
+changed() { judge '[.findings[] | [.manner, .count]] == [["buffer-changed", 1]] and .lost == 0 and .unheard == 0' "$dir/manners" pib0 "$1"; }
 # The call itself fails, and the program with it.
 fails_at_once() {
 	PIB_MANNERS_ERROR=1 status 1 pibctl -j manners "$dir/manners" pib0 wide-psn || return 1
@@ -193,21 +198,23 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((37 + ${#places[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+ktap_plan $((37 + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
 check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
-modprobe -a ib_core ib_uverbs pib
+modprobe -a ib_core ib_uverbs rdma_ucm pib
 mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
 hosts_make 2
-check "the first host" pib_add 1 standalone
-check "the second" pib_add 2 standalone
+check "the first host" pib_add 1
+check "the second" pib_add 2
+sm_start 1
 check "ACTIVE" wait_active 60
 
 check "nothing in a program that behaves" judge "$nothing" "$dir/manners" pib0 none
 for kind in "${kinds[@]}"; do check "$kind" found "$kind"; done
 for kind in "${!callers[@]}"; do check "$kind, called by ${callers[$kind]}" led_to "$kind" "${callers[$kind]}"; done
 for mode in "${places[@]}"; do check "$mode" reserved "$mode"; done
+for mode in "${ways[@]}"; do check "$mode" changed "$mode"; done
 for mode in "${right[@]}"; do check "nothing: $mode" judge "$nothing" "$dir/manners" pib0 "$mode"; done
 check "what was left behind, by kind of object" left
 check "ibv_rc_pingpong" quiet "$nothing" 18515 ibv_rc_pingpong -n 100

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * manners DEVICE MISTAKE [wait]: a small verbs program that behaves, but for one mistake, by its
- * name in docs/manners.md. By "none" it makes none, nor by "selective", "two-events" and "busy-cq",
- * which look like one; by "wide-psns" it makes one 3000 times. Two RC queue pairs at port 1 of the
- * device talk to each other. With "wait"
- * it makes the mistake once a line has come on standard input, and says "ready" before.
+ * name in docs/manners.md. By "none" it makes none, nor by "selective", "two-events", "busy-cq",
+ * "newer" and "path", which look like one; by "wide-psns" it makes one 3000 times. Two RC queue
+ * pairs at port 1 of the device talk to each other. With "wait" it makes the mistake once a line
+ * has come on standard input, and says "ready" before.
  */
+#include <endian.h>
 #include <errno.h>
+#include <infiniband/ib.h>
 #include <poll.h>
+#include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -33,6 +36,7 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr, *far_mr;
 static struct side near, far;
 static uint32_t first_psn = 1;
+static uint8_t sl;
 static int leaves_pd, leaves_cq;
 
 static void must(int failed, const char *what)
@@ -81,7 +85,7 @@ static void connect_side(struct side *s, const struct side *peer, uint32_t rq_ps
 	must(modify(s, (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num,
 		.rq_psn = rq_psn,
-		.ah_attr = { .dlid = port.lid, .port_num = 1 }, .min_rnr_timer = 20,
+		.ah_attr = { .dlid = port.lid, .sl = sl, .port_num = 1 }, .min_rnr_timer = 20,
 		.max_dest_rd_atomic = 1,
 	     }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 	     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), "RTR");
@@ -320,7 +324,38 @@ AT(ibv_context, ops.post_recv, 27 * sizeof(void *));
 AT(ibv_context, cmd_fd, 33 * sizeof(void *));
 AT(ibv_comp_channel, fd, sizeof(void *));
 AT(ibv_cq, channel, sizeof(void *));
+AT(ibv_context, abi_compat, 33 * sizeof(void *) + 16 + sizeof(pthread_mutex_t));
 AT(ibv_qp_attr, qp_access_flags, 8 * 4);
+AT(ibv_qp_attr, ah_attr, 14 * 4);
+AT(ibv_ah_attr, dlid, 24);
+AT(ibv_ah_attr, static_rate, 28);
+AT(ibv_ah_attr, port_num, 30);
+AT(ibv_port_attr, active_mtu, 8);
+AT(ibv_port_attr, active_width, 43);
+AT(ibv_port_attr, link_layer, 46);
+AT(ibv_sa_path_rec, dlid, 32);
+AT(ibv_sa_path_rec, sl, 56);
+AT(ibv_sa_path_rec, rate, 60);
+AT(rdma_cm_id, qp, 3 * sizeof(void *));
+AT(rdma_cm_id, route.path_rec, 4 * sizeof(void *) + 296);
+AT(rdma_conn_param, qp_num, sizeof(void *) + 8);
+AT(ibv_qp_ex, wr_atomic_cmp_swp, sizeof(struct ibv_qp) + 24);
+AT(ibv_qp_ex, wr_set_sge_list, sizeof(struct ibv_qp) + 24 + 16 * sizeof(void *));
+AT(ibv_qp_ex, wr_abort, sizeof(struct ibv_qp) + 24 + 19 * sizeof(void *));
+AT(ibv_cq_ex, status, offsetof(struct ibv_cq, async_events_completed) + 8);
+AT(ibv_cq_ex, start_poll, offsetof(struct ibv_cq, async_events_completed) + 20);
+AT(ibv_cq_ex, read_qp_num, offsetof(struct ibv_cq_ex, start_poll) + 7 * sizeof(void *));
+AT(ibv_qp_init_attr_ex, comp_mask, 60);
+AT(ibv_qp_init_attr_ex, create_flags, 80);
+AT(ibv_qp_init_attr_ex, rwq_ind_tbl, 88);
+AT(ibv_srq_init_attr_ex, comp_mask, 20);
+AT(ibv_srq_init_attr_ex, cq, 48);
+AT(ibv_cq_init_attr_ex, wc_flags, 32);
+AT(ibv_cq_init_attr_ex, parent_domain, 48);
+AT(ibv_qp_open_attr, xrcd, 8);
+AT(verbs_context, create_cq_ex, offsetof(struct verbs_context, context) - 15 * 8);
+AT(verbs_context, open_qp, offsetof(struct verbs_context, context) - 8 * 8);
+AT(verbs_context, open_xrcd, offsetof(struct verbs_context, context) - 4 * 8);
 AT(ibv_qp, send_cq, 3 * sizeof(void *));
 AT(ibv_qp, recv_cq, 4 * sizeof(void *));
 AT(ibv_qp, qp_num, 6 * sizeof(void *) + 4);
@@ -458,6 +493,218 @@ static void reserved_qp_access(void)
 	       IBV_QP_ACCESS_FLAGS);
 }
 
+/* ---- the newer interfaces ---- */
+
+static struct ibv_cq_ex *newer_cq;
+static struct ibv_qp_ex *newer_qp;
+
+/* Such a queue pair and CQ in place of the near ones. */
+static void make_newer(void)
+{
+	struct ibv_cq_init_attr_ex cq = { .cqe = 64, .wc_flags = IBV_WC_EX_WITH_QP_NUM };
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_RC, .pd = pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ,
+		.cap = { .max_send_wr = SENDS, .max_recv_wr = 4, .max_send_sge = 1,
+			 .max_recv_sge = 1, .max_inline_data = LENGTH },
+	};
+
+	must(ibv_destroy_qp(near.qp) || ibv_destroy_qp(far.qp) || ibv_destroy_cq(near.cq),
+	     "destroy");
+	newer_cq = ibv_create_cq_ex(ctx, &cq);
+	must(!newer_cq, "create_cq_ex");
+	near.cq = ibv_cq_ex_to_cq(newer_cq);
+	init.send_cq = near.cq;
+	init.recv_cq = near.cq;
+	near.qp = ibv_create_qp_ex(ctx, &init);
+	must(!near.qp, "create_qp_ex");
+	newer_qp = ibv_qp_to_qp_ex(near.qp);
+	must(!newer_qp || newer_qp != ibv_qp_to_qp_ex(near.qp), "qp_to_qp_ex");
+	init.comp_mask = IBV_QP_INIT_ATTR_PD;
+	init.send_cq = far.cq;
+	init.recv_cq = far.cq;
+	far.qp = ibv_create_qp_ex(ctx, &init);
+	must(!far.qp, "create_qp_ex");
+	connect_sides();
+}
+
+static void begin_newer(uint64_t id, unsigned int flags)
+{
+	newer_qp->wr_id = id;
+	newer_qp->wr_flags = flags;
+	ibv_wr_rdma_write(newer_qp, far_mr->rkey, (uintptr_t)memory + LENGTH);
+}
+
+/* The completion of that write. Only those in a row are seen by ibv_next_poll(). */
+static void newer_completed(uint64_t id)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	int err;
+
+	do
+		err = ibv_start_poll(newer_cq, &attr);
+	while (err == ENOENT);
+	must(err || newer_cq->status || newer_cq->wr_id != id, "start_poll");
+	while (!ibv_next_poll(newer_cq))
+		must(newer_cq->status, "next_poll");
+	ibv_end_poll(newer_cq);
+}
+
+/* Three writes of one list, one of them inline: its buffer is the program's at once. */
+static void newer(void)
+{
+	char inlined[LENGTH] = { 0 };
+	struct ibv_sge piece = { (uintptr_t)memory, LENGTH, mr->lkey };
+	int round;
+
+	make_newer();
+	for (round = 0; round < 20; round++) {
+		ibv_wr_start(newer_qp);
+		begin_newer(1, 0);
+		ibv_wr_set_sge(newer_qp, mr->lkey, (uintptr_t)memory, LENGTH);
+		begin_newer(2, 0);
+		ibv_wr_set_inline_data(newer_qp, inlined, LENGTH);
+		begin_newer(3, IBV_SEND_SIGNALED);
+		ibv_wr_set_sge_list(newer_qp, 1, &piece);
+		must(ibv_wr_complete(newer_qp), "wr_complete");
+		memset(inlined, round, LENGTH);
+		newer_completed(3);
+		memory[0]++;
+	}
+	ibv_wr_start(newer_qp);
+	begin_newer(4, IBV_SEND_SIGNALED);
+	ibv_wr_abort(newer_qp);
+}
+
+static void post_newer(unsigned int flags)
+{
+	ibv_wr_start(newer_qp);
+	begin_newer(5, flags);
+	ibv_wr_set_sge(newer_qp, mr->lkey, (uintptr_t)memory, LENGTH);
+}
+
+static void changed_newer(void)
+{
+	make_newer();
+	post_newer(IBV_SEND_SIGNALED);
+	must(ibv_wr_complete(newer_qp), "wr_complete");
+	memory[LENGTH / 2]++;
+	newer_completed(5);
+}
+
+/* A write is posted by the older interface, and polled by the newer one. */
+static void changed_mixed(void)
+{
+	make_newer();
+	must(post(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED), "post_send");
+	memory[LENGTH / 2]++;
+	newer_completed(7);
+}
+
+/* There pib does not look at them. */
+static void reserved_newer(void)
+{
+	make_newer();
+	post_newer(1 << 9 | IBV_SEND_SIGNALED);
+	must(ibv_wr_complete(newer_qp), "wr_complete");
+	newer_completed(5);
+}
+
+static void reserved_comp_mask(void)
+{
+	struct ibv_cq_init_attr_ex init = { .cqe = 1, .comp_mask = 1 << 20 };
+
+	must(!!ibv_create_cq_ex(ctx, &init), "a CQ with a reserved bit");
+}
+
+static void empty_field(void)
+{
+	struct ibv_srq_init_attr_ex init = {
+		.attr = { .max_wr = 1, .max_sge = 1 }, .pd = pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ,
+	};
+	struct ibv_srq *srq = ibv_create_srq_ex(ctx, &init);
+
+	must(srq && ibv_destroy_srq(srq), "destroy_srq");
+}
+
+/* ---- paths ---- */
+
+static void large_mtu(void)
+{
+	struct side more;
+
+	make_side(&more, IBV_QPT_RC);
+	init_side(&more);
+	modify(&more, (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTR, .path_mtu = port.active_mtu + 1,
+		.dest_qp_num = near.qp->qp_num, .ah_attr = { .dlid = port.lid, .port_num = 1 },
+	}, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	must(ibv_destroy_qp(more.qp) || ibv_destroy_cq(more.cq), "destroy");
+}
+
+static void next_event(struct rdma_event_channel *events, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event;
+
+	must(rdma_get_cm_event(events, &event), "get_cm_event");
+	if (event->event != type)
+		fprintf(stderr, "manners: %s: status %d\n", rdma_event_str(event->event),
+			event->status);
+	must(event->event != type, rdma_event_str(type));
+	rdma_ack_cm_event(event);
+}
+
+/* A path to the port itself, by its GID. Nobody has to listen there. */
+static struct rdma_cm_id *asked_path(struct rdma_event_channel *events)
+{
+	struct sockaddr_ib to = {
+		.sib_family = AF_IB, .sib_pkey = htobe16(0xffff), .sib_sid = htobe64(0x1061d2f),
+		.sib_sid_mask = ~0ULL,
+	};
+	struct rdma_cm_id *id;
+
+	must(ibv_query_gid(ctx, 1, 0, (union ibv_gid *)&to.sib_addr), "query_gid");
+	must(rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "create_id");
+	must(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 5000), "resolve_addr");
+	next_event(events, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must(rdma_resolve_route(id, 5000), "resolve_route");
+	next_event(events, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	must(id->route.num_paths < 1, "a path record");
+	return id;
+}
+
+/* The connection's queue pair gets its path as connect_side() says. */
+static void by_path_record(int more_sl)
+{
+	struct rdma_event_channel *events = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+	struct side one;
+
+	must(!events, "create_event_channel");
+	id = asked_path(events);
+	make_side(&one, IBV_QPT_RC);
+	init_side(&one);
+	must(rdma_connect(id, &(struct rdma_conn_param){ .qp_num = one.qp->qp_num }), "connect");
+	sl = id->route.path_rec->sl + more_sl;
+	connect_side(&one, &near, 1, 1);
+	must(ibv_destroy_qp(one.qp) || ibv_destroy_cq(one.cq), "destroy");
+	must(rdma_destroy_id(id), "destroy_id");
+	rdma_destroy_event_channel(events);
+}
+
+static void path_ignored(void)
+{
+	by_path_record(1);
+}
+
+static void path(void)
+{
+	by_path_record(0);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -491,6 +738,15 @@ static const struct {
 	{ "reserved-access", reserved_access },
 	{ "reserved-mask", reserved_mask },
 	{ "reserved-qp-access", reserved_qp_access },
+	{ "reserved-newer", reserved_newer },
+	{ "reserved-comp-mask", reserved_comp_mask },
+	{ "changed-newer", changed_newer },
+	{ "changed-mixed", changed_mixed },
+	{ "newer", newer },
+	{ "empty-field", empty_field },
+	{ "large-mtu", large_mtu },
+	{ "path-ignored", path_ignored },
+	{ "path", path },
 };
 
 static void open_all(const char *device)

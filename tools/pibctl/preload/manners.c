@@ -2,12 +2,13 @@
 /*
  * libpibmanners.so: "pibctl manners" preloads it into the program that it runs, for what never
  * comes to the module: PSNs, which ib_core cuts off, events that are taken and acknowledged, and
- * how the program forks; queues.c has how it posts, polls and waits. It tells by the socket
- * PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program,
- * what, and each call of the stack. The program does not wait: for what the socket has no room, the
- * memory PIB_MANNERS_UNHEARD_FD has a number, which all processes share. With PIB_MANNERS_ERROR in
- * the environment some of the calls in which something was seen fail. Of calls in which the module
- * may find something it tells, too, kind "call": who reads the module's trace has their stack so.
+ * how the program forks; queues.c and extended.c have how it posts, polls and waits, path.c where
+ * it sends to. It tells by the socket PIB_MANNERS_FD, a message for each time, with tabs: kind,
+ * pid, thread, time, name of the program, what, and each call of the stack. The program does not
+ * wait: for what the socket has no room, the memory PIB_MANNERS_UNHEARD_FD has a number, which all
+ * processes share. With PIB_MANNERS_ERROR in the environment some of the calls in which something
+ * was seen fail. Of calls in which the module may find something it tells, too, kind "call": who
+ * reads the module's trace has their stack so.
  *
  * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
  * which is its ABI.
@@ -29,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "manners.h"
+#include "path.h"
+#include "queues.h"
 
 /* Queue pairs, CQs and SRQs of which events were taken at one time; of others nothing is said. */
 #define OBJECTS	256
@@ -60,13 +63,6 @@ enum {
 /* enum ibv_qp_state */
 enum { RESET };
 
-/* The beginning of struct ibv_qp_attr. */
-struct qp_attr {
-	int states[4];
-	uint32_t qkey, rq_psn, sq_psn, dest_qpn;
-	unsigned int access;
-};
-
 struct async_event {
 	void *object;
 	int type;
@@ -90,12 +86,15 @@ static __thread int is_within;
 
 void *next_function(const char *name)
 {
+	static const char *const names[] = { "libibverbs.so.1", "librdmacm.so.1" };
 	void *function = dlsym(RTLD_NEXT, name), *library;
+	size_t i;
 
-	if (function)
-		return function;
-	library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	return library ? dlsym(library, name) : NULL;
+	for (i = 0; !function && i < sizeof(names) / sizeof(names[0]); i++) {
+		library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+		function = library ? dlsym(library, name) : NULL;
+	}
+	return function;
 }
 
 int is_heard(void)
@@ -229,7 +228,7 @@ static int check_attr(const struct qp *qp, const struct qp_attr *attr, unsigned 
 		err |= check_psn(qp, "sq_psn", attr->sq_psn);
 	if (mask & ACCESS_FLAGS)
 		err |= check_bits("ibv_modify_qp", "qp_access_flags", attr->access, KNOWN_ACCESS);
-	return err;
+	return err | path_given(qp, attr, mask);
 }
 
 VISIBLE int ibv_modify_qp(struct qp *qp, struct qp_attr *attr, int mask)
@@ -240,8 +239,10 @@ VISIBLE int ibv_modify_qp(struct qp *qp, struct qp_attr *attr, int mask)
 		return err;
 	tell_call("modify_qp");
 	err = NEXT(ibv_modify_qp)(qp, attr, mask);
-	if (!err && (mask & STATE) && attr->states[0] == RESET)
+	if (!err && (mask & STATE) && attr->states[0] == RESET) {
 		qp_gone(qp, "lost-on-reset", "ibv_modify_qp");
+		path_forgotten(qp);
+	}
 	return err;
 }
 
@@ -282,28 +283,34 @@ VISIBLE void ibv_ack_async_event(struct async_event *event)
 
 VISIBLE int ibv_destroy_cq(void *cq)
 {
-	int place, err = destroyed(cq, "ibv_destroy_cq");
+	int place, place_ex, err = destroyed(cq, "ibv_destroy_cq");
 
 	if (err)
 		return err;
 	tell_call("destroy_cq");
 	place = cq_leaves(cq);
+	place_ex = extended_cq_leaves(cq);
 	err = NEXT(ibv_destroy_cq)(cq);
 	cq_left(place, cq, err);
+	extended_cq_left(place_ex, err);
 	return err;
 }
 
 VISIBLE int ibv_destroy_qp(struct qp *qp)
 {
 	struct qp was = *qp;
-	int err = destroyed(qp, "ibv_destroy_qp");
+	int place, err = destroyed(qp, "ibv_destroy_qp");
 
 	if (err)
 		return err;
 	tell_call("destroy_qp");
+	place = extended_qp_leaves(qp);
 	err = NEXT(ibv_destroy_qp)(qp);
-	if (!err)
+	extended_qp_left(place, err);
+	if (!err) {
 		qp_gone(&was, "unpolled", "ibv_destroy_qp");
+		path_forgotten(&was);
+	}
 	return err;
 }
 
@@ -435,10 +442,12 @@ static void before_fork(void)
 		tell("fork-unsafe", "fork with registered memory and without ibv_fork_init");
 	pthread_mutex_lock(&lock);
 	queues_stop();
+	path_stop();
 }
 
 static void after_fork(void)
 {
+	path_go_on();
 	queues_go_on();
 	pthread_mutex_unlock(&lock);
 }

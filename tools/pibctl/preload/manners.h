@@ -24,8 +24,8 @@ struct mr {
 };
 
 /*
- * Any thread. Return: a function of libibverbs, be that a library of the program or of a part that
- * it has loaded.
+ * Any thread. Return: a function of libibverbs or librdmacm, be that a library of the program or of
+ * a part that it has loaded.
  */
 void *next_function(const char *name);
 /* Return: whether anybody hears what is told. */

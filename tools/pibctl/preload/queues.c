@@ -2,8 +2,7 @@
 /*
  * How a program posts, polls and waits. These calls never come to the module, nor are they
  * functions of libibverbs that could stand before its own: they go by a table of the device, whose
- * entries are replaced when it is opened. Calls of the newer interfaces (ibv_wr_start(),
- * ibv_start_poll()) have tables of their own, and are not seen.
+ * entries are replaced when it is opened. Those of the newer interfaces are in extended.c.
  *
  * A buffer is summed up when it is posted to be sent, and again when its completion is polled.
  * Nobody may change it in between but the HCA itself, by what it receives: where that may come to
@@ -19,13 +18,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "manners.h"
+#include "queues.h"
 
 /* Devices, CQs, regions and sends that are known at one time; of others nothing is said. */
 #define DEVICES	16
 #define CQS	256
 #define REGIONS	256
 #define SENDS	2048
-#define PIECES	4
 /* Bytes of a piece that are summed up at its begin, and at its end. */
 #define SUMMED	32768
 
@@ -36,7 +35,6 @@ enum {
 	POST_SRQ_RECV = 20,
 	POST_SEND = 25,
 	POST_RECV = 26,
-	OPS = 32,
 };
 
 /* enum ibv_access_flags */
@@ -47,17 +45,8 @@ enum {
 	ZERO_BASED = 1 << 5,
 };
 
-/* enum ibv_wr_opcode, enum ibv_send_flags, enum ibv_wc_opcode, enum ibv_wc_status */
+/* enum ibv_wc_opcode, enum ibv_wc_status */
 enum {
-	RDMA_WRITE = 0,
-	SEND_WITH_IMM = 3,
-	RDMA_READ = 4,
-	FETCH_AND_ADD = 6,
-	SEND_WITH_INV = 9,
-	SIGNALED = 1 << 1,
-	INLINE = 1 << 3,
-	/* FENCE to IP_CSUM */
-	KNOWN_FLAGS = (1 << 5) - 1,
 	WC_RECV = 1 << 7,
 	FLUSHED = 5,
 };
@@ -66,11 +55,6 @@ enum {
 enum {
 	SEND_CQ = 3,
 	RECV_CQ = 4,
-};
-
-struct context {
-	void *device;
-	void *ops[OPS];
 };
 
 struct channel {
@@ -83,32 +67,11 @@ struct cq {
 	struct channel *channel;
 };
 
-struct piece {
-	uint64_t addr;
-	uint32_t length, lkey;
-};
-
-struct send_wr {
-	uint64_t wr_id;
-	struct send_wr *next;
-	struct piece *pieces;
-	int num_pieces, opcode;
-	unsigned int flags;
-};
-
 struct recv_wr {
 	uint64_t wr_id;
 	struct recv_wr *next;
 	struct piece *pieces;
 	int num_pieces;
-};
-
-struct wc {
-	uint64_t wr_id;
-	int status, opcode;
-	uint32_t vendor_err, byte_len, imm, qp_num, src_qp, flags;
-	uint16_t pkey_index, slid;
-	uint8_t sl, path_bits;
 };
 
 typedef int poll_fn(struct cq *cq, int n, struct wc *wc);
@@ -123,6 +86,7 @@ static struct device {
 	notify_fn *notify;
 	send_fn *send;
 	recv_fn *recv, *srq_recv;
+	struct more_calls more;
 } devices[DEVICES];
 
 /*
@@ -188,8 +152,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void take_lock(void) { pthread_mutex_lock(&lock); }
 static void give_lock(void) { pthread_mutex_unlock(&lock); }
 
-void queues_stop(void) { take_lock(); }
-void queues_go_on(void) { give_lock(); }
+void queues_stop(void)
+{
+	take_lock();
+	extended_stop();
+}
+
+void queues_go_on(void)
+{
+	extended_go_on();
+	give_lock();
+}
 
 /* A copy: devices are opened and closed meanwhile. The caller has @context open. */
 static struct device device_of(const struct context *context)
@@ -203,6 +176,11 @@ static struct device device_of(const struct context *context)
 			found = devices[i];
 	give_lock();
 	return found;
+}
+
+struct more_calls more_calls_of(const struct context *context)
+{
+	return device_of(context).more;
 }
 
 /* ---- memory ---- */
@@ -464,10 +442,37 @@ static void forget_refused(uint64_t of_call, int from)
 			forget_send(&sends[i], NULL);
 }
 
+uint64_t posts(const struct qp *qp, const struct send_wr *list)
+{
+	static uint64_t last_call;
+	uint64_t call;
+	int n;
+
+	take_lock();
+	call = ++last_call;
+	give_lock();
+	for (n = 0; list; list = list->next, n++)
+		remember(qp, list, call, n);
+	return call;
+}
+
+void posts_refused(uint64_t of_call, int from)
+{
+	take_lock();
+	forget_refused(of_call, from);
+	give_lock();
+}
+
+void posts_unknown(const struct qp *qp)
+{
+	take_lock();
+	forget(qp->objects[SEND_CQ], qp->number, NULL);
+	give_lock();
+}
+
 static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 {
 	struct device device = device_of(qp->objects[0]);
-	static uint64_t last_call;
 	struct send_wr *wr;
 	uint64_t call;
 	int err = 0, n;
@@ -478,31 +483,30 @@ static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 		*bad = list;
 		return err;
 	}
-	take_lock();
-	call = ++last_call;
-	give_lock();
-	for (wr = list, n = 0; wr; wr = wr->next, n++)
-		remember(qp, wr, call, n);
+	call = posts(qp, list);
 	err = device.send(qp, list, bad);
 	if (!err)
 		return 0;
 	for (wr = list, n = 0; wr && wr != *bad; wr = wr->next)
 		n++;
-	take_lock();
-	forget_refused(call, n);
-	give_lock();
+	posts_refused(call, n);
 	return err;
+}
+
+void pieces_land(const struct piece *pieces, size_t num)
+{
+	size_t i;
+
+	take_lock();
+	for (i = 0; i < num; i++)
+		lands(&pieces[i]);
+	give_lock();
 }
 
 static void post_lands(const struct recv_wr *wr)
 {
-	int n;
-
-	take_lock();
 	for (; wr; wr = wr->next)
-		for (n = 0; n < wr->num_pieces; n++)
-			lands(&wr->pieces[n]);
-	give_lock();
+		pieces_land(wr->pieces, wr->num_pieces > 0 ? (size_t)wr->num_pieces : 0);
 }
 
 static int post_recv(void *qp, struct recv_wr *wr, struct recv_wr **bad)
@@ -636,6 +640,49 @@ static struct known_cq *remembered(struct cq *cq)
 }
 
 /*
+ * The buffers of a flushed send may be changed when they are known to be free, and no one time is
+ * known for that.
+ */
+static void take_completion(const struct cq *cq, const struct wc *wc, struct judge *judge)
+{
+	if (wc->status)
+		forget(cq, wc->qp_num, judge);
+	else if (!(wc->opcode & WC_RECV))
+		finished(cq, wc, judge);
+}
+
+void polled(const void *cq, const struct wc *wc)
+{
+	struct judge judge = { NULL };
+
+	take_lock();
+	take_completion(cq, wc, &judge);
+	give_lock();
+	pass_judgement(&judge);
+}
+
+void polled_unknown(const void *cq)
+{
+	size_t i;
+
+	take_lock();
+	for (i = 0; i < SENDS; i++)
+		if (sends[i].cq == cq)
+			forget_send(&sends[i], NULL);
+	give_lock();
+}
+
+/* The newer interface keeps the CQ while it waits for the lock: this must not wait for the CQ. */
+static int poll_cq_ex(const struct device *device, struct cq *cq, int n, struct wc *wc)
+{
+	int i, has = device->poll(cq, n, wc);
+
+	for (i = 0; i < has; i++)
+		polled(cq, &wc[i]);
+	return has;
+}
+
+/*
  * All under the lock: what two threads poll is judged in the order of the CQ, and so is what
  * req_notify_cq() has taken out.
  */
@@ -646,6 +693,8 @@ static int poll_cq(struct cq *cq, int n, struct wc *wc)
 	struct known_cq *k;
 	int i, has = 0, more;
 
+	if (is_extended_cq(cq))
+		return poll_cq_ex(&device, cq, n, wc);
 	take_lock();
 	k = known(cq);
 	if (k && n > 0) {
@@ -657,16 +706,8 @@ static int poll_cq(struct cq *cq, int n, struct wc *wc)
 	more = has < n || !has ? device.poll(cq, n - has, wc + has) : 0;
 	if (more > 0)
 		has += more;
-	for (i = 0; i < has; i++) {
-		/*
-		 * The buffers of a flushed send may be changed when they are known to be free, and
-		 * no one time is known for that.
-		 */
-		if (wc[i].status)
-			forget(cq, wc[i].qp_num, &judge);
-		else if (!(wc[i].opcode & WC_RECV))
-			finished(cq, &wc[i], &judge);
-	}
+	for (i = 0; i < has; i++)
+		take_completion(cq, &wc[i], &judge);
 	give_lock();
 	pass_judgement(&judge);
 	return has ? has : more;
@@ -831,7 +872,8 @@ VISIBLE struct context *ibv_open_device(void *device)
 					      context->ops[REQ_NOTIFY_CQ],
 					      context->ops[POST_SEND],
 					      context->ops[POST_RECV],
-					      context->ops[POST_SRQ_RECV] };
+					      context->ops[POST_SRQ_RECV],
+					      more_calls_begin(context) };
 		context->ops[POLL_CQ] = poll_cq;
 		context->ops[REQ_NOTIFY_CQ] = req_notify_cq;
 		context->ops[POST_SEND] = post_send;

@@ -71,6 +71,15 @@ constexpr std::array<Row, kManners> kRows = {{
 	{Manner::kLoneFlag, "lone-flag",
 	 "A flag was set without the one that it needs: memory that peers may write must be writable for "
 	 "this host, too. The registration fails."},
+	{Manner::kEmptyField, "empty-field",
+	 "A comp_mask says that a field is filled, and there is NULL in it: one provider looks at what "
+	 "it needs, another one at all that is said to be there."},
+	{Manner::kLargeMtu, "large-mtu",
+	 "A queue pair has a path MTU above the active MTU of its own port: packets of that size do not "
+	 "pass. Take the MTU of the path record, or the smaller one of both ports."},
+	{Manner::kPathIgnored, "path-ignored",
+	 "A queue pair was given another DLID or SL than the path record of its connection has, a "
+	 "larger MTU or a higher rate: what the subnet manager has set up for the path does not hold."},
 }};
 
 constexpr bool in_order()

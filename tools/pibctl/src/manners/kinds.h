@@ -28,6 +28,9 @@ enum class Manner {
 	kBufferChanged,
 	kReservedBits,
 	kLoneFlag,
+	kEmptyField,
+	kLargeMtu,
+	kPathIgnored,
 	kCount,
 };
 

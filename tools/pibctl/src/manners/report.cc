@@ -113,7 +113,8 @@ std::string unseen_text()
 	std::string names;
 	for (const Manner manner :
 	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnarmedWait,
-	      Manner::kArmedLate, Manner::kBufferChanged, Manner::kReservedBits, Manner::kLoneFlag})
+	      Manner::kArmedLate, Manner::kBufferChanged, Manner::kReservedBits, Manner::kLoneFlag,
+	      Manner::kEmptyField, Manner::kLargeMtu, Manner::kPathIgnored})
 		names += fmt::format("{}{}", names.empty() ? "" : ", ", manner_name(manner));
 	return fmt::format("not looked for, as libpibmanners.so was not heard of in the process: "
 			   "{}\n",

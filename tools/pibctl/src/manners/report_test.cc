@@ -60,7 +60,7 @@ TEST(MannersReport, WhatWasNotLookedForIsSaid)
 		  "nothing was found of what a trace shows\n"
 		  "not looked for, as libpibmanners.so was not heard of in the process: wide-psn, "
 		  "unacked-event, fork-unsafe, unarmed-wait, armed-late, buffer-changed, "
-		  "reserved-bits, lone-flag\n");
+		  "reserved-bits, lone-flag, empty-field, large-mtu, path-ignored\n");
 	EXPECT_EQ(Json::parse(manners_json(report)).at("library"), false);
 	report.has_library = true;
 	EXPECT_EQ(Json::parse(manners_json(report)).at("library"), true);

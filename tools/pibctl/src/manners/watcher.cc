@@ -261,7 +261,8 @@ void MannersWatcher::take_told(std::string_view message)
 	for (const Manner manner :
 	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnpolled,
 	      Manner::kLostOnReset, Manner::kUnarmedWait, Manner::kArmedLate,
-	      Manner::kBufferChanged, Manner::kReservedBits, Manner::kLoneFlag})
+	      Manner::kBufferChanged, Manner::kReservedBits, Manner::kLoneFlag, Manner::kEmptyField,
+	      Manner::kLargeMtu, Manner::kPathIgnored})
 		if (manner_name(manner) == words[0])
 			add(manner, place, false);
 }

@@ -381,6 +381,9 @@ TEST(Manners, ToldByThePreloadedLibrary)
 	p.watcher.take_told("buffer-changed\t4711\t4711\t7.000001\tprogram\twr_id 7");
 	p.watcher.take_told("reserved-bits\t4711\t4711\t8.000001\tprogram\tsend_flags 0x200");
 	p.watcher.take_told("lone-flag\t4711\t4711\t9.000001\tprogram\taccess 0x2");
+	p.watcher.take_told("empty-field\t4711\t4711\t9.000002\tprogram\tcq");
+	p.watcher.take_told("large-mtu\t4711\t4711\t9.000003\tprogram\tMTU 8192");
+	p.watcher.take_told("path-ignored\t4711\t4711\t9.000004\tprogram\tsl 1");
 	for (const auto *none : {"", "fork-unsafe", "fork-unsafe\t1\t2",
 				 "left-behind\t1\t1\t1\tx\ty", "unacked-event\t1\t1\t1\tx"})
 		p.watcher.take_told(none);
@@ -389,7 +392,7 @@ TEST(Manners, ToldByThePreloadedLibrary)
 		"unacked-event 2 ibv_destroy_cq with 2\nwide-psn 1 sq_psn 16777216\nfork-unsafe 1 fork\n"
 		"buffer-changed 1 wr_id 7\n"
 		"reserved-bits 1 send_flags 0x200\n"
-		"lone-flag 1 access 0x2\n");
+		"lone-flag 1 access 0x2\nempty-field 1 cq\nlarge-mtu 1 MTU 8192\npath-ignored 1 sl 1\n");
 	EXPECT_EQ(p.watcher.findings().front().first.comm, "program");
 	EXPECT_EQ(p.watcher.findings().front().first.tid, 4712U);
 	const auto &stack = p.watcher.findings().front().first.stack;
