@@ -1,17 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # An HCA does other than by default ("pibctl set NAME behavior"): each behavior is seen by lib/behaves.c when it is on, and
-# not when it is off. Then choices from a seed, what is refused, and the commands of docs/behaviors.md.
+# not when it is off, of XRC, too. Then two of them at a time and all, choices from a seed, what is refused, the commands of
+# docs/behaviors.md, and consumers in the kernel: what they are given, and IPoIB with all behaviors.
 #
 #	pib0, standalone, over a dummy netdev: what it sends to itself turns round in it
+#	h1: pib0 (eth0) ==== UDP ==== h2: pib1 (eth0), for IPoIB
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/programs.sh"
+. "$here/../lib/hosts.sh"
+. "$here/../lib/ipoib.sh"
+. "$here/../lib/stream.sh"
+LAYOUT=netns
 dir=$(mktemp -d /tmp/behavior.XXXXXX)
 waiting=''
 clean() {
 	[ -z "$waiting" ] || kill "$waiting" 2>/dev/null
+	stream_clean
 	pibctl del pib0 2>/dev/null
 	pibctl del pib1 2>/dev/null
 	ip link del pibdummy 2>/dev/null
@@ -41,6 +48,11 @@ off_and_on() {
 }
 nobody() { runuser -u nobody -- pibctl "$@"; }
 
+any_xrc_order() {
+	behaves xrc srq "$@" >"$dir/order"
+	cat "$dir/order"
+	grep -q "data good$" "$dir/order" && ! grep -qx "$in_order" "$dir/order"
+}
 # The noise of 8 completions, which are all alike where there is none.
 alike() { behaves noise >"$dir/noise"; cat "$dir/noise"; [ "$(sort -u "$dir/noise")" = "128 0 0 0 0 0 0 0" ]; }
 noisy() {
@@ -59,11 +71,66 @@ any_order() {
 order() { cat "$dir/order"; }
 each_once() { same "$(order | sed 's/ data good//' | tr ' ' '\n' | sort -n | paste -sd' ')" "$(seq -s' ' 0 15)"; }
 
+# Signs that a behavior acts: its name, the pattern, and WHAT
+signs=("reuse-qpn|0|qpn"
+	"write-imm-receive|send remote access error recv local access error event -|immediate"
+	"long-message-error|local length error|long ud"
+	"sge-zero-2gib|received by the first sent local length error|zero"
+	"late-completions|(1[1-9]\|20)|late"
+	"exact-cq|entries 5 seen 5 event .*CQ error|cq"
+	"early-invalidate|remote access error|window"
+	"data-out-of-order|last byte first|order write 1000000"
+	"srq-any-order|[0-9 ]* data good|srq"
+	"error-wc-noise||noise")
+# acts NAME: that one does, as its sign says
+acts() {
+	local sign name pattern what
+	for sign in "${signs[@]}"; do
+		[[ $sign != "$1|"* ]] || break
+	done
+	name=${sign%%|*} what=${sign##*|} pattern=${sign#*|} pattern=${pattern%|*}
+	pattern=${pattern//\\|/|}
+	# shellcheck disable=SC2086  # words
+	case $name in
+	srq-any-order) any_order && each_once ;;
+	error-wc-noise) noisy ;;
+	*) shows "$pattern" $what ;;
+	esac
+}
+# both NAME NAME
+both() {
+	local name
+	set_to "$1,$2" || return
+	for name; do acts "$name" || { echo "$name does not act"; return 1; }; done
+}
+
+# Entries of the kernel's CQs, and the lowest number that one of its queue pairs has
+kernel_cqes() { rdma -j resource show cq | jq -c '[.[] | select(.ifname == "pib0" and .pid == null) | .cqe] | unique'; }
+cqes() { kernel_cqes && jq -e "length > 0 and $1" <<<"$(kernel_cqes)"; }
+kernel_qpn() { rdma -j resource show qp | jq -r '[.[] | select(.ifname == "pib0" and .pid == null and .lqpn > 1) | .lqpn] | min // empty'; }
+has_qpn() { [ -n "$(kernel_qpn)" ]; }
+# again BEHAVIOR: another pib0, with it; its lowest number is in $qpn. Not to be called by check.
+again() {
+	pibctl del pib0
+	pibctl add pib0 netdev pibdummy standalone behavior "$1" && wait_for 20 has_qpn
+	qpn=$(kernel_qpn)
+}
+sm_gone() { ! pgrep -x opensm; }
+end_hosts() {
+	local k rc=0
+	stream_kill
+	sm_stop 1
+	wait_for 20 sm_gone || rc=1
+	for k in 1 2; do h $k pibctl del "$(dev $k)" || rc=1; done
+	return $rc
+}
+
 # The longest RNR timer that was seen of a queue pair that finds no receive, whose peer asks for 655.36 ms
 rnr_now() { pibctl -j show objects pib0 qp "$1" 2>/dev/null | jq '[.objects[].rnr_usec // 0] | max'; }
+# rnr_begin [xrc]
 rnr_begin() {
 	mkfifo "$dir/stop"
-	"$dir/behaves" pib0 rnr <"$dir/stop" >"$dir/rnr" &
+	"$dir/behaves" pib0 "$@" rnr <"$dir/stop" >"$dir/rnr" &
 	waiting=$!
 	exec 7>"$dir/stop"
 	wait_for 30 grep -q '^ready' "$dir/rnr"
@@ -157,7 +224,7 @@ all_told() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((79 + ${#documented[@]}))
+ktap_plan $((79 + 17 + ${#signs[@]} * (${#signs[@]} - 1) / 2 + 1 + ${#signs[@]} + 18 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -233,6 +300,43 @@ rnr_begin
 check "rnr: rnr-timer-long" longer
 rnr_end
 
+# ---- XRC ----
+set_to none
+check "xrc srq: by default in order" shows "$in_order" xrc srq
+for how in "" resized; do
+	set_to srq-any-order seed 5
+	check "xrc srq $how: srq-any-order" any_xrc_order $how
+	check "xrc srq $how: each receive once" each_once
+done
+off_and_on write-imm-receive \
+	"send remote access error recv - event local access violation work queue error" \
+	"send remote access error recv local access error event last WQE reached" xrc immediate
+off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event (.*CQ error|local work queue catastrophic error)" xrc cq
+for opcode in write read send; do
+	set_to none
+	check "xrc order $opcode: as by default" shows "in order" xrc order $opcode 300
+	set_to data-out-of-order
+	check "xrc order $opcode: data-out-of-order" shows "last byte first" xrc order $opcode 1000000
+done
+set_to none
+rnr_begin xrc
+check "xrc rnr: by default as long as was asked for" never_long
+rnr_end
+set_to rnr-timer-long
+rnr_begin xrc
+check "xrc rnr: rnr-timer-long" longer
+rnr_end
+
+# ---- two of them, and all ----
+for ((i = 0; i < ${#signs[@]}; i++)); do
+	for ((k = i + 1; k < ${#signs[@]}; k++)); do
+		check "${signs[i]%%|*} and ${signs[k]%%|*}: both act" both "${signs[i]%%|*}" "${signs[k]%%|*}"
+	done
+done
+check "all of them" set_to "${names// /,}"
+for sign in "${signs[@]}"; do check "all of them: ${sign%%|*} acts" acts "${sign%%|*}"; done
+set_to none
+
 # ---- by chance ----
 check "some by chance" set_to random seed 7
 picked=$(is behavior)
@@ -270,5 +374,33 @@ check "the manual has commands" test "${#documented[@]}" -gt 3
 check "it tells of each behavior" all_told
 for command in "${documented[@]}"; do
 	check "$command" documented "$command"
+done
+
+# ---- consumers in the kernel ----
+pibctl del pib1 2>/dev/null
+modprobe -a ib_umad ib_ipoib
+powers='all(.[]; log2 == (log2 | floor))'
+again none
+first=$qpn
+check "CQs of the kernel: by default a power of two" cqes "$powers"
+again none
+check "its queue pairs: another number" differ "$qpn" "$first"
+again exact-cq,reuse-qpn
+first=$qpn
+check "CQs of the kernel: exact-cq" cqes "($powers | not)"
+again reuse-qpn
+check "its queue pairs: reuse-qpn" same "$qpn" "$first"
+pibctl del pib0
+
+hosts_make 2
+for mode in datagram connected; do
+	for k in 1 2; do check "$mode: host $k has all behaviors" pib_add $k behavior "${names// /,}"; done
+	sm_start 1
+	check "$mode: ACTIVE" wait_active 60
+	check "$mode: IPoIB" ipoib_up $mode
+	stream_start 1 2 "$(ib_addr 2)"
+	check "$mode: a stream" stream_moves
+	check "$mode: it is whole" stream_whole
+	check "$mode: the hosts go" end_hosts
 done
 ktap_end

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * behaves DEVICE WHAT: says how the device behaves where it may choose, in one line, or as WHAT
- * says. Two queue pairs of one process, "near" and "far", are connected with each other.
+ * behaves DEVICE [xrc] WHAT: says how the device behaves where it may choose, in one line, or as
+ * WHAT says. Two queue pairs of one process, "near" and "far", are connected with each other; by
+ * xrc, which srq, immediate, rnr, cq and order know, the near one sends to an SRQ by the far one.
  *
  *	noise		what flushed receives say beside their status, a line each
  *	srq [resized]	the order in which receives of an SRQ were used, and whether the data is
@@ -27,6 +28,7 @@
  *	threads ROUNDS	whether two threads that make and destroy queue pairs of one CQ see all
  *			completions
  */
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
@@ -56,6 +58,7 @@ static struct ibv_srq *srq;
 static struct ibv_port_attr port;
 static uint8_t memory[2][SIZE];
 static int rnr_timer = 12;
+static bool is_xrc;
 
 static void die(const char *what)
 {
@@ -114,11 +117,12 @@ static void to_rts(int i)
 	int rtr = ud ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	int rts = IBV_QP_SQ_PSN;
 
-	if (rc) {
+	if (rc || qp[i]->qp_type == IBV_QPT_XRC_RECV)
 		rtr |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-		rts |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-		       IBV_QP_MAX_QP_RD_ATOMIC;
-	}
+	if (rc || qp[i]->qp_type == IBV_QPT_XRC_SEND)
+		rts |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	if (rc || is_xrc)
+		rts |= IBV_QP_TIMEOUT;
 	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | rtr))
 		die("RTR");
 	attr.qp_state = IBV_QPS_RTS;
@@ -126,11 +130,48 @@ static void to_rts(int i)
 		die("RTS");
 }
 
+static void make_xrc_srq(struct ibv_xrcd *domain)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = 16, .max_sge = 2 }, .srq_type = IBV_SRQT_XRC, .xrcd = domain,
+		.pd = pd, .cq = recv_cq[FAR],
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+	};
+
+	srq = made(ibv_create_srq_ex(ctx, &attr), "SRQ");
+}
+
+static void make_xrc(int entries)
+{
+	struct ibv_xrcd_init_attr domain = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1,
+		.oflags = O_CREAT,
+	};
+	struct ibv_qp_init_attr_ex to = {
+		.qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = made(ibv_open_xrcd(ctx, &domain), "XRC domain"),
+	}, from = {
+		.qp_type = IBV_QPT_XRC_SEND, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
+		.cap = { .max_send_wr = DEPTH, .max_send_sge = 2 },
+	};
+
+	from.send_cq = from.recv_cq = send_cq[NEAR] = make_cq(DEPTH);
+	recv_cq[FAR] = make_cq(entries);
+	make_xrc_srq(to.xrcd);
+	qp[NEAR] = made(ibv_create_qp_ex(ctx, &from), "queue pair");
+	qp[FAR] = made(ibv_create_qp_ex(ctx, &to), "queue pair");
+}
+
 /* @entries: of the CQ of the far one's receives */
 static void make_pair(enum ibv_qp_type type, int entries)
 {
-	make_qp(NEAR, type, DEPTH);
-	make_qp(FAR, type, entries);
+	if (is_xrc) {
+		make_xrc(entries);
+	} else {
+		make_qp(NEAR, type, DEPTH);
+		make_qp(FAR, type, entries);
+	}
 	to_init(NEAR);
 	to_init(FAR);
 	to_rts(NEAR);
@@ -165,6 +206,8 @@ static void request_list(int i, enum ibv_wr_opcode opcode, struct ibv_sge *list,
 		.wr.rdma = { (uintptr_t)memory[!i], rkey },
 	}, *bad;
 
+	if (is_xrc && ibv_get_srq_num(srq, &wr.qp_type.xrc.remote_srqn))
+		die("SRQ");
 	if (ibv_post_send(qp[i], &wr, &bad))
 		die("send");
 }
@@ -247,7 +290,8 @@ static void shared(bool resized)
 	struct ibv_wc wc;
 	uint64_t i;
 
-	srq = made(ibv_create_srq(pd, &attr), "SRQ");
+	if (!is_xrc)
+		srq = made(ibv_create_srq(pd, &attr), "SRQ");
 	make_pair(IBV_QPT_RC, DEPTH);
 	for (i = 0; i < 16; i++) {
 		if (i == 8 && resized)
@@ -278,15 +322,24 @@ static void numbers(void)
 	printf("%u\n", qp[NEAR]->qp_num - first);
 }
 
+/* An SRQ keeps its receive, when the queue pair fails. */
 static void immediate(void)
 {
 	struct ibv_sge sge = piece(NEAR, 0, 64);
+	const char *sent, *event;
+	struct ibv_wc wc;
 
 	make_pair(IBV_QPT_RC, DEPTH);
 	receive(FAR, 0, 0, 64);
 	request_list(NEAR, IBV_WR_RDMA_WRITE_WITH_IMM, &sge, 1, mr->rkey ^ 0x100);
-	printf("send %s recv %s ", ending(send_cq[NEAR]), ending(recv_cq[FAR]));
-	printf("event %s\n", event_within(1));
+	sent = ending(send_cq[NEAR]);
+	event = event_within(1);
+	if (!is_xrc)
+		wc = completion(recv_cq[FAR]);
+	printf("send %s recv %s event %s\n", sent,
+	       !is_xrc || ibv_poll_cq(recv_cq[FAR], 1, &wc) == 1 ? ibv_wc_status_str(wc.status) :
+								   "-",
+	       event);
 }
 
 static void send_datagram(struct ibv_ah *ah, uint32_t len)
@@ -641,5 +694,6 @@ int main(int argc, char **argv)
 		die("port");
 	pd = made(ibv_alloc_pd(ctx), "PD");
 	mr = made(ibv_reg_mr(pd, memory, sizeof(memory), ACCESS | IBV_ACCESS_MW_BIND), "memory");
-	return show(argc, argv) ? 0 : 2;
+	is_xrc = argc > 3 && !strcmp(argv[2], "xrc");
+	return show(argc - is_xrc, argv + is_xrc) ? 0 : 2;
 }
