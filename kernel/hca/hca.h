@@ -25,6 +25,7 @@ struct platform_device;
  * @nd: the node; standalone: ports give themselves LIDs
  * @name: see verbs/name.c, which has its lock. Not read elsewhere but as @nd.name
  * @parent: platform device that stands in for the hardware
+ * @removed: ib_core is taking the HCA from its users, with all that they have made
  * @net: network namespace in which the HCA was made; not refcounted, the HCA goes with it
  * @behaviors: behaviors other than by default; QPs look at them for each work request
  * @qps: QPN -> struct pib_qp_stub; RCU lookup, see pib_qp_stub_get()
@@ -58,6 +59,7 @@ struct pib_hca {
 	struct pib_node_dev nd;
 	char name[IB_DEVICE_NAME_MAX];
 	struct platform_device *parent;
+	bool removed;
 	struct net *net;
 	struct pib_behaviors behaviors;
 	struct xarray qps;

@@ -46,6 +46,7 @@ struct pib_trace_qp {
  * @object: enum pib_object_kind
  * @number: number of a queue pair, CQ or SRQ, L_Key of a region, R_Key of a window, pib_object.id
  *	of all else; 0: there is no object
+ * @removed: the HCA is being taken from its users
  * @began: time of the call, ns
  */
 struct pib_trace_verb {
@@ -55,6 +56,7 @@ struct pib_trace_verb {
 	u32 pid;
 	u8 verb;
 	u8 object;
+	bool removed;
 	u64 number;
 	u64 began;
 };

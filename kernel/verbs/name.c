@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Names of HCAs. ib_core frees the string of dev_name() when it renames a device, and writes
- * ib_device.name, under a lock of its own that drivers cannot take. It tells its clients of a new
- * name with that lock held. So this module is a client, for its own devices only, and keeps a copy.
+ * Names of HCAs, and whether they are being removed. ib_core frees the string of dev_name() when it
+ * renames a device, and writes ib_device.name, under a lock of its own that drivers cannot take. It
+ * tells its clients of a new name with that lock held. So this module is a client, for its own
+ * devices only, and keeps a copy.
+ *
+ * A device is taken from its clients in the reverse order of theirs. This module needs ib_uverbs,
+ * which so is an older client: it hears that a device goes before the objects of processes do.
  */
 #include <linux/module.h>
 #include <linux/spinlock.h>
@@ -32,8 +36,15 @@ static int name_add(struct ib_device *ibdev)
 
 	if (ibdev->ops.owner != THIS_MODULE)
 		return -EOPNOTSUPP;
-	take_name(container_of(ibdev, struct pib_hca, ib), old);
+	take_name(to_hca(ibdev), old);
+	WRITE_ONCE(to_hca(ibdev)->removed, false);
 	return 0;
+}
+
+/* struct ib_client: also for as long as the device changes its network namespace */
+static void name_remove(struct ib_device *ibdev, void *client_data)
+{
+	WRITE_ONCE(to_hca(ibdev)->removed, true);
 }
 
 static void name_change(struct ib_device *ibdev, void *client_data)
@@ -55,6 +66,7 @@ static void name_change(struct ib_device *ibdev, void *client_data)
 static struct ib_client name_client = {
 	.name = "pib",
 	.add = name_add,
+	.remove = name_remove,
 	.rename = name_change,
 	.no_kverbs_req = 1,
 };

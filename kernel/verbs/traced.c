@@ -34,6 +34,7 @@ static void verb_start(struct pib_trace_verb *v, enum pib_verb verb, struct ib_d
 	v->pid = user ? task_tgid_nr(current) : 0;
 	v->verb = verb;
 	v->object = verb_objects[verb];
+	v->removed = READ_ONCE(to_hca(ib)->removed);
 	v->number = 0;
 	v->began = ktime_get_ns();
 }
@@ -54,10 +55,13 @@ static __printf(3, 4) void verb_end(const struct pib_trace_verb *v, int err, con
 	u64 took = ktime_get_ns() - v->began;
 	char args[PIB_TRACE_ARGS];
 	va_list list;
+	int len;
 
 	va_start(list, fmt);
-	vscnprintf(args, sizeof(args), fmt, list);
+	len = vscnprintf(args, sizeof(args), fmt, list);
 	va_end(list);
+	if (v->removed)
+		scnprintf(args + len, sizeof(args) - len, " removed=1");
 	trace_pib_verb(v, -err, took, args);
 }
 
@@ -70,22 +74,22 @@ static int verb_refused(struct ib_device *ib, enum pib_verb verb, bool user)
 }
 
 /*
- * Return: true if an object goes because its process has left it behind. The context's list and its
- * table of handles hold a reference each. A call that destroys an object holds a third one;
- * ib_core, which clears the list, does not. @uobject may be a struct ib_u*_object, of an object
- * that has events: that begins with its struct ib_uobject.
+ * Return: true if an object goes because its process has left it behind, and not because the HCA is
+ * removed. The context's list and its table of handles hold a reference each. A call that destroys
+ * an object holds a third one; ib_core, which clears the list, does not. @uobject may be a struct
+ * ib_u*_object, of an object that has events: that begins with its struct ib_uobject.
  */
-static bool is_left_behind(const void *uobject)
+static bool is_left_behind(const struct pib_trace_verb *v, const void *uobject)
 {
 	const struct ib_uobject *uo = uobject;
 
-	return uo && kref_read(&uo->ref) == 2;
+	return !v->removed && uo && kref_read(&uo->ref) == 2;
 }
 
 /* A region that the kernel has made has a list of ib_core in the place of the object. */
-static bool mr_is_left(struct ib_mr *mr)
+static bool mr_is_left(const struct pib_trace_verb *v, struct ib_mr *mr)
 {
-	return to_mr(mr)->obj.pid && is_left_behind(mr->uobject);
+	return to_mr(mr)->obj.pid && is_left_behind(v, mr->uobject);
 }
 
 static void verb_end_gone(const struct pib_trace_verb *v, int err, bool left)
@@ -147,7 +151,7 @@ int pib_traced_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_PD, pd->device, udata);
-	bool left = on && is_left_behind(pd->uobject);
+	bool left = on && is_left_behind(&v, pd->uobject);
 	int err;
 
 	v.number = to_pd(pd)->obj.id;
@@ -237,7 +241,7 @@ int pib_traced_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_AH, ah->device, ah->pd->uobject);
-	bool left = on && is_left_behind(ah->uobject);
+	bool left = on && is_left_behind(&v, ah->uobject);
 	int err;
 
 	v.number = to_ah(ah)->obj.id;
@@ -377,7 +381,7 @@ int pib_traced_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEREG_MR, mr->device, udata);
 	u32 key = mr_made(&v, mr), requests = 0;
-	bool left = on && mr_is_left(mr);
+	bool left = on && mr_is_left(&v, mr);
 	int err;
 
 	if (on && !left)
@@ -406,7 +410,7 @@ int pib_traced_dealloc_mw(struct ib_mw *mw)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_MW, mw->device, mw->pd->uobject);
-	bool left = on && is_left_behind(mw->uobject);
+	bool left = on && is_left_behind(&v, mw->uobject);
 	u32 key = mw->rkey;
 	int err;
 
@@ -436,7 +440,7 @@ int pib_traced_dealloc_dm(struct ib_dm *dm, struct uverbs_attr_bundle *attrs)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_DM, dm->device, true);
-	bool left = on && is_left_behind(dm->uobject);
+	bool left = on && is_left_behind(&v, dm->uobject);
 	int err;
 
 	v.number = to_dm(dm)->obj.id;
@@ -495,7 +499,7 @@ int pib_traced_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_CQ, cq->device, udata);
-	bool left = on && is_left_behind(cq->uobject);
+	bool left = on && is_left_behind(&v, cq->uobject);
 	u32 cqes = on ? pib_outstanding_cqes(to_cq(cq)) : 0;
 	int err;
 
@@ -556,7 +560,7 @@ int pib_traced_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_SRQ, srq->device, udata);
-	bool left = on && is_left_behind(srq->uobject);
+	bool left = on && is_left_behind(&v, srq->uobject);
 	int err;
 
 	v.number = to_srq(srq)->srqn;
@@ -674,7 +678,7 @@ int pib_traced_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_QP, qp->device, udata);
 	enum ib_qp_state from = READ_ONCE(to_qp(qp)->state);
 	/* The handle of an XRC target QP need not be its maker's (verbs/objects.c). */
-	bool left = on && qp->qp_type != IB_QPT_XRC_TGT && is_left_behind(qp->uobject);
+	bool left = on && qp->qp_type != IB_QPT_XRC_TGT && is_left_behind(&v, qp->uobject);
 	struct pib_outstanding out = {};
 	char args[PIB_TRACE_ARGS];
 	int err;

@@ -140,6 +140,18 @@ killed() {
 	cat "$dir/report" "$dir/err"
 	return 1
 }
+sm_gone() { ! pgrep -x opensm; }
+# Nothing is left behind by who removes an HCA: others have made what is on it.
+removes() {
+	waiting none
+	judge '.findings == [] and .lost == 0' ip netns exec h1 pibctl del pib0
+	local rc=$?
+	go
+	wait "$program"
+	sm_stop 1
+	wait_for 20 sm_gone && pib_add 1 && sm_start 1 && wait_active 60 || return 1
+	return $rc
+}
 # The report says what was not looked for where the library is not in the program.
 unloaded() {
 	judge '.findings == [] and .seen and .library == false' env -u LD_PRELOAD "$dir/manners" pib0 none || return 1
@@ -198,7 +210,7 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((37 + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+ktap_plan $((38 + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
 check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
@@ -237,6 +249,7 @@ check "a process that runs" process
 check "is let alone in the end" interrupted
 check "what is killed" killed
 check "what was not heard is counted" unheard
+check "nothing: who removes the HCA of another process" removes
 check "what fails" status 1 pibctl manners false
 check "and why" grep -q "false has exit status 1" "$dir/err"
 check "--error: nothing found" status 0 pibctl manners --error "$dir/manners" pib0 none

@@ -71,6 +71,12 @@ bool is_reaping(const TraceRecord &record)
 	return text_of(record, "left_behind") == "1";
 }
 
+/// The HCA goes, and with it what others have made: the process that is watched has removed it.
+bool is_removal(const TraceRecord &record)
+{
+	return text_of(record, "removed") == "1";
+}
+
 bool went_well(const TraceRecord &record)
 {
 	return text_of(record, "result") == "OK";
@@ -160,7 +166,7 @@ void MannersWatcher::take(const TraceRecord &record)
 		return forget(std::max<std::uint64_t>(record.count, 1));
 	if (record.kind == TraceRecord::Kind::kUnread)
 		return forget(record.count);
-	if (record.kind != TraceRecord::Kind::kEvent)
+	if (record.kind != TraceRecord::Kind::kEvent || is_removal(record))
 		return;
 	seen_ = true;
 	if (record.event == "verb")

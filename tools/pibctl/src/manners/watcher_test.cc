@@ -308,6 +308,17 @@ TEST(Manners, LeftBehindByKindOfObject)
 	EXPECT_EQ(p.found(), "left-behind 2 destroy_ah\nleft-behind 1 destroy_qp\n");
 }
 
+/// An HCA goes by a process that has not made the objects on it.
+TEST(Manners, NothingOfARemoval)
+{
+	Program p;
+	p.verb("dealloc_pd", "pd", 1, "left_behind=1 removed=1");
+	p.verb("dereg_mr", "mr", 1, "key=0xabc left_behind=0 requests=2 removed=1");
+	p.destroy_qp("left_behind=0 sends=4 recvs=0 send_cqes=0 recv_cqes=0 removed=1");
+	EXPECT_EQ(p.found(), "");
+	EXPECT_FALSE(p.watcher.has_seen());
+}
+
 TEST(Manners, ByProcess)
 {
 	Program p;
