@@ -310,7 +310,7 @@ void pib_task_hand_off(struct pib_task *t)
 	guard_later(rl);
 }
 
-bool pib_task_put_off(struct pib_put_off *o)
+bool pib_put_off_add(struct pib_put_off *o)
 {
 	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
 

@@ -138,7 +138,7 @@ struct pib_put_off {
  *
  * Return: true; false: no task has its turn on this CPU.
  */
-bool pib_task_put_off(struct pib_put_off *o);
+bool pib_put_off_add(struct pib_put_off *o);
 
 /* Have the task, which has something to do, run soon, on this CPU or its home. Context: any. */
 void pib_task_kick(struct pib_task *t);

@@ -127,7 +127,7 @@ static u64 make_question(const struct pib_cookies *c, const struct pib_cookie_ad
 			slot << 16 | to->udp_port };
 	u64 nonce = pib_siphash(c->secret, words, sizeof(words) / sizeof(words[0]));
 
-	return nonce | !nonce;
+	return nonce ? nonce : 1;
 }
 
 u64 pib_cookie_question(const struct pib_cookies *c, const struct pib_cookie_addr *to, u64 own,

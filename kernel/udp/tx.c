@@ -684,7 +684,7 @@ static bool small_add(struct pib_udp_link *link, const struct pib_udp_path *path
 		small_flush(&s->put_off);
 	/* Pointers in a module's per-CPU memory cannot be set when it is compiled. */
 	s->put_off.do_it = small_flush;
-	if (!small || !pib_task_put_off(&s->put_off))
+	if (!small || !pib_put_off_add(&s->put_off))
 		return false;
 	if (!s->n)
 		INIT_LIST_HEAD(&s->bursts);
