@@ -314,7 +314,8 @@ bool pib_put_off_add(struct pib_put_off *o)
 {
 	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
 
-	if (!rl->in_turn)
+	/* There other softirqs may preempt a turn, on the same CPU. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !rl->in_turn)
 		return false;
 	if (!o->waits) {
 		o->waits = true;

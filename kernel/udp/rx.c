@@ -403,6 +403,16 @@ static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib
 	return true;
 }
 
+/* Take in a frame of one segment, @len bytes at @off. */
+static void intake_single(struct intake *in, u32 off, u32 len, const struct pib_segment *s)
+{
+	if (s->first)
+		pib_udp_sock_drop(in->sock, rx_malformed);
+	if (s->first < s->size)
+		intake_packets(in, off + PIB_SEG_HDR_LEN + s->first, off + len,
+			       s->flags & PIB_DG_NOICRC);
+}
+
 /* Take in a segment at @off, or the whole frame. Return: number of bytes dealt with. */
 static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 {
@@ -420,6 +430,10 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 		intake_packets(in, 0, in->skb->len - s.total * PIB_SEG_HDR_LEN,
 			       s.flags & PIB_DG_NOICRC);
 		return in->skb->len;
+	}
+	if (s.total == 1) {
+		intake_single(in, off, len, &s);
+		return len;
 	}
 	intake_flush(in);
 	if (pib_frames_add(&in->link->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,

@@ -11,7 +11,7 @@
  * alone and is fragmented by IP.
  *
  * Small packets that a task sends one after the other in its turn are put off until the turn is
- * over, and leave as one frame: what a datagram costs is paid once for all of them.
+ * over, and share datagrams: what one costs is paid once for all that are in it.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
@@ -550,19 +550,18 @@ err_count:
 
 /* ---- small packets ---- */
 
-/* Packets that are put off at most: a frame has room for so many, however small its segments. */
-#define SMALL_MAX	(PIB_SEG_MAX * PIB_SEG_MIN / (PIB_BURST_SMALL + PIB_HDRS_MAX + 8))
-
 /**
  * struct small_packets - bursts of one small packet that this CPU has put off
  * @put_off: has them sent when the turn is over
  * @link: by which they go
- * @bursts: the bursts, in their order; all are of one flow, and have one DSCP
+ * @path: its path; the RCU section in which they were put off lasts until they are sent
+ * @bursts: the bursts, in their order; all are of one flow, and have one DSCP. Not valid if @n is 0
  * @n: number of @bursts
  */
 struct small_packets {
 	struct pib_put_off put_off;
 	struct pib_udp_link *link;
+	struct pib_udp_path *path;
 	struct list_head bursts;
 	u32 n;
 };
@@ -574,77 +573,97 @@ static struct pib_burst *small_first(const struct small_packets *s)
 	return list_first_entry(&s->bursts, struct pib_burst, entry);
 }
 
-/* Plan one frame of all that was put off. */
-static void plan_small(const struct small_packets *s, const struct pib_udp_path *path, u32 mtu,
-		       struct plan *pl)
+/*
+ * Plan a frame of one segment, for the first ones that a datagram has room for: if it gets lost the
+ * receiver sees that by the next one.
+ */
+static void plan_small(const struct small_packets *s, u32 mtu, struct plan *pl)
 {
-	u32 room = path_room(path, mtu, pl), head = PIB_SEG_HDR_LEN + pl->seal, bytes = 0;
+	u32 room = path_room(s->path, mtu, pl), bytes = 0, size;
 	const struct pib_burst *b;
 
-	list_for_each_entry(b, &s->bursts, entry)
-		bytes += pib_burst_wire_bytes(b);
-	room = max_t(u32, room, PIB_SEG_ROOM_MIN);
-	pl->n = s->n;
-	pl->seg = min_t(u32, ALIGN_DOWN(room - PIB_SEG_HDR_LEN, 8), bytes);
-	pl->size = pl->seg + head;
-	pl->datagrams = DIV_ROUND_UP(bytes, pl->seg);
-	pl->bytes = bytes + pl->datagrams * head;
+	pl->n = 0;
+	list_for_each_entry(b, &s->bursts, entry) {
+		size = pib_burst_wire_bytes(b);
+		if (pl->n && PIB_SEG_HDR_LEN + bytes + size > room)
+			break;
+		bytes += size;
+		pl->n++;
+	}
+	pl->seg = bytes;
+	pl->bytes = PIB_SEG_HDR_LEN + pl->seal + bytes;
+	pl->size = pl->bytes;
+	pl->datagrams = 1;
 }
 
-/* Send all that was put off as one frame. Return: 0 or a negative error. */
-static int small_send(struct small_packets *s, struct pib_udp_path *path)
+/* Write the first packets, as planned. Return: 0 or a negative error. */
+static int small_write(struct writer *w, const struct small_packets *s, const struct plan *pl,
+		       bool noicrc)
+{
+	struct pib_burst *b;
+	u32 n = 0;
+	int err;
+
+	list_for_each_entry(b, &s->bursts, entry) {
+		if (n++ == pl->n)
+			break;
+		err = burst_write(w, s->path, b, 0, 1, noicrc);
+		if (err)
+			return err;
+	}
+	return writer_end(w, s->path, pl);
+}
+
+/* Send the first packets, as many as a datagram has room for. Return: their number. */
+static u32 small_send(struct small_packets *s)
 {
 	struct pib_udp_sock *sock = s->link->bearer->sock;
-	struct pib_burst *b, *first = small_first(s);
+	struct pib_udp_path *path = s->path;
+	struct pib_burst *first = small_first(s);
 	bool noicrc = path->noicrc && first->icrc_ok;
 	struct pib_udp_route route;
 	struct writer w;
-	struct plan pl;
-	int err;
+	struct plan pl = { .n = s->n };
 
-	err = pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route);
-	if (err)
-		return err;
-	plan_small(s, path, min(route.mtu, READ_ONCE(path->limit)), &pl);
-	if (!writer_begin(&w, s->link, path, &pl, noicrc)) {
-		err = -ENOMEM;
+	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route))
+		goto err_count;
+	plan_small(s, min(route.mtu, READ_ONCE(path->limit)), &pl);
+	if (pl.n == 1) {
+		dst_release(route.dst);
+		return burst_send(s->link, path, first, 0);
+	}
+	if (!writer_begin(&w, s->link, path, &pl, noicrc))
 		goto err_route;
-	}
-	list_for_each_entry(b, &s->bursts, entry) {
-		err = burst_write(&w, path, b, 0, 1, noicrc);
-		if (err)
-			goto err_free;
-	}
-	err = writer_end(&w, path, &pl);
-	if (err)
+	if (small_write(&w, s, &pl, noicrc))
 		goto err_free;
 	super_packet_send(s->link, path, first, &pl, &w, &route);
-	return 0;
+	return pl.n;
 
 err_free:
 	kfree_skb(w.skb);
 err_route:
 	dst_release(route.dst);
-	return err;
+err_count:
+	pib_udp_sock_lose(sock, tx_errors, pl.n);
+	return pl.n;
 }
 
 /* Send what was put off, and free it. */
 static void small_flush(struct pib_put_off *o)
 {
 	struct small_packets *s = container_of(o, struct small_packets, put_off);
-	struct pib_burst *b, *next;
-	struct pib_udp_path *path;
+	struct pib_burst *b;
+	u32 n;
 
-	if (!s->n)
-		return;
-	path = rcu_dereference(s->link->path);
-	if (path && s->n == 1)
-		burst_send(s->link, path, small_first(s), 0);
-	else if (!path || small_send(s, path))
-		pib_udp_sock_lose(s->link->bearer->sock, tx_errors, s->n);
-	list_for_each_entry_safe(b, next, &s->bursts, entry)
-		pib_burst_free(b);
-	s->n = 0;
+	while (s->n) {
+		n = s->n == 1 ? burst_send(s->link, s->path, small_first(s), 0) : small_send(s);
+		s->n -= n;
+		while (n--) {
+			b = small_first(s);
+			list_del(&b->entry);
+			pib_burst_free(b);
+		}
+	}
 }
 
 /*
@@ -659,11 +678,11 @@ static bool burst_is_small(const struct pib_udp_path *path, const struct pib_bur
 
 /* Return: true if @b may share a frame with what was put off: flow, DSCP and flags are the same. */
 static bool small_is_alike(const struct small_packets *s, const struct pib_udp_link *link,
-			   const struct pib_burst *b)
+			   const struct pib_udp_path *path, const struct pib_burst *b)
 {
 	const struct pib_burst *f = small_first(s);
 
-	return s->link == link && s->n < SMALL_MAX && f->h.dqpn == b->h.dqpn &&
+	return s->link == link && s->path == path && f->h.dqpn == b->h.dqpn &&
 	       f->h.sqpn == b->h.sqpn && f->h.slid == b->h.slid && f->h.dlid == b->h.dlid &&
 	       f->h.sl == b->h.sl && f->icrc_ok == b->icrc_ok &&
 	       pib_hdrs_sender_is_told(&f->h) == pib_hdrs_sender_is_told(&b->h);
@@ -674,13 +693,12 @@ static bool small_is_alike(const struct small_packets *s, const struct pib_udp_l
  *
  * Return: false: @b is to be sent now.
  */
-static bool small_add(struct pib_udp_link *link, const struct pib_udp_path *path,
-		      struct pib_burst *b)
+static bool small_add(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b)
 {
 	struct small_packets *s = this_cpu_ptr(&pib_small_packets);
 	bool small = burst_is_small(path, b);
 
-	if (s->n && (!small || !small_is_alike(s, link, b)))
+	if (s->n && (!small || !small_is_alike(s, link, path, b)))
 		small_flush(&s->put_off);
 	/* Pointers in a module's per-CPU memory cannot be set when it is compiled. */
 	s->put_off.do_it = small_flush;
@@ -689,6 +707,7 @@ static bool small_add(struct pib_udp_link *link, const struct pib_udp_path *path
 	if (!s->n)
 		INIT_LIST_HEAD(&s->bursts);
 	s->link = link;
+	s->path = path;
 	list_add_tail(&b->entry, &s->bursts);
 	s->n++;
 	return true;
