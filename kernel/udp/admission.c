@@ -87,6 +87,16 @@ bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
 	return false;
 }
 
+bool pib_bearer_tells_former(struct pib_bearer *bearer, const struct pib_addr *from,
+			     const struct pib_hello *h, const struct pib_hello_way *way)
+{
+	u8 accept = READ_ONCE(bearer->accept);
+	struct pib_hello_way full = bearer_way(bearer, accept, from, way);
+
+	/* A group's hello would draw an answer from each of its hosts. */
+	return !way->to_group && pib_hello_admits(accept, h, &full);
+}
+
 bool pib_bearer_may_ask(struct pib_bearer *bearer, const struct pib_addr *from,
 			const struct pib_hello *h, const struct pib_hello_way *way)
 {

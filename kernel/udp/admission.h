@@ -51,6 +51,15 @@ bool pib_bearer_may_move(struct pib_bearer *bearer, const struct pib_udp_link *l
 bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
 		       const struct pib_hello *h, const struct pib_hello_way *way);
 /*
+ * As pib_bearer_admits(), for a peer of the version before, which gets no port at all. Nothing is
+ * counted or sent.
+ *
+ * Context: RCU; no link's lock held.
+ * Return: true if it is to be told why: in this version it might have a port.
+ */
+bool pib_bearer_tells_former(struct pib_bearer *bearer, const struct pib_addr *from,
+			     const struct pib_hello *h, const struct pib_hello_way *way);
+/*
  * As pib_bearer_admits(), for a peer that only asks who is here (PIB_CAP_PROBE): it may whatever
  * port is free.
  *

@@ -14,6 +14,8 @@
 
 /* Least time between two answers to peers that get no link. */
 #define PIB_ANSWER_MS	10
+/* The same to peers of the version before, who use up no other's answers. */
+#define PIB_FORMER_MS	100
 
 /*
  * Authenticate @bytes, if the fabric has keys, by the one numbered @key, or by the first one if @key
@@ -52,6 +54,24 @@ static struct pib_kport *answer_speaker(struct pib_bearer *bearer)
 	return link ? link->port : NULL;
 }
 
+/* Return: true if a peer that gets no link may be answered now. */
+static bool answer_is_due(struct pib_bearer *bearer, u8 refusal)
+{
+	if (refusal == PIB_REFUSED_VERSION)
+		return pib_bearer_is_due(bearer, &bearer->next_former, PIB_FORMER_MS);
+	return pib_bearer_is_due(bearer, &bearer->next_answer, PIB_ANSWER_MS);
+}
+
+/*
+ * Return: true if the sender of @to is not told who is here: it may not come in. A trunk's peer
+ * knows, but one of the version before may say that it is one without a key.
+ */
+static bool answer_is_nameless(const struct pib_hello *to, u8 refusal)
+{
+	return refusal == PIB_REFUSED_VERSION ||
+	       (refusal == PIB_REFUSED_CLOSED && !pib_hello_is_trunk(to));
+}
+
 bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 		     const struct pib_hello *to, u8 type, u8 refusal)
 {
@@ -67,11 +87,10 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	size_t len;
 
-	if (!port || !pib_bearer_is_due(bearer, &bearer->next_answer, PIB_ANSWER_MS))
+	if (!port || !answer_is_due(bearer, refusal))
 		return false;
 	pib_bearer_fill_hello(bearer, port, &h);
-	/* A peer that may not come in is not told who is here. That of a trunk knows. */
-	if (refusal == PIB_REFUSED_CLOSED && !pib_hello_is_trunk(to)) {
+	if (answer_is_nameless(to, refusal)) {
 		h.node_guid = 0;
 		h.port_guid = 0;
 		h.num_lids = 0;

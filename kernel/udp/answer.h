@@ -31,7 +31,8 @@ size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello 
  * @type: PIB_DG_BYE: a refusal; PIB_DG_HELLO_ACK: the answer to a probe
  * @refusal: enum pib_hello_refusal
  *
- * All such peers of a bearer together get one answer in 10 ms.
+ * All such peers of a bearer together get one answer in 10 ms, those of the version before one in
+ * 100 ms.
  *
  * Context: RCU, softirqs off.
  * Return: true: it was answered, or the answer could not be built or sent; false: the last answer

@@ -278,6 +278,8 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 	bearer->id = ++sock->pn->next_id;
 	bearer->nonce = get_random_u64() | 1;
 	bearer->next_answer = jiffies;
+	bearer->next_former = jiffies;
+	bearer->next_former_note = jiffies;
 	get_random_bytes(bearer->cookies.secret, sizeof(bearer->cookies.secret));
 	bearer->next_clone = jiffies;
 	INIT_LIST_HEAD(&bearer->udp_links);

@@ -42,6 +42,8 @@ struct pib_udp_link;
  * @lock: softirqs off; guards the next fields
  * @next_answer: jiffies from which a peer that gets no link may be answered again
  * @cookies: state of the answers to strangers
+ * @next_former: jiffies from which a peer of the version before may be refused again
+ * @next_former_note: jiffies from which the log may again name such a peer
  * @next_clone: jiffies from which the log may again name another host with our node GUID
  * @newcomers: peers for which @work will make links
  * @num_newcomers: entries in @newcomers
@@ -70,6 +72,8 @@ struct pib_bearer {
 
 	spinlock_t lock;
 	unsigned long next_answer;
+	unsigned long next_former;
+	unsigned long next_former_note;
 	struct pib_cookies cookies;
 	unsigned long next_clone;
 	struct pib_newcomer newcomers[PIB_NEWCOMERS];

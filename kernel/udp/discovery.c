@@ -18,8 +18,11 @@
 #include "udp/newcomer.h"
 #include "udp/session.h"
 
-/* Least time between two lines in the log about a host that has our node GUID. */
-#define CLONE_QUIET_MS		60000
+/*
+ * Least time between two lines in the log about a host that has our node GUID, and about one of the
+ * version before.
+ */
+#define LOG_QUIET_MS		60000
 
 /* Return: true if the hello comes from the peer of @link. */
 static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *from,
@@ -78,7 +81,7 @@ static void bearer_meet_clone(struct pib_bearer *bearer, const struct pib_node *
 			      const struct pib_addr *from, const struct pib_hello *h)
 {
 	if (h->nonce == bearer->nonce ||
-	    !pib_bearer_is_due(bearer, &bearer->next_clone, CLONE_QUIET_MS))
+	    !pib_bearer_is_due(bearer, &bearer->next_clone, LOG_QUIET_MS))
 		return;
 	if (from->family == AF_INET)
 		pr_warn("pib: %.64s: %pI4 has the same node GUID, %016llx\n", node->desc,
@@ -262,8 +265,8 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 	pib_udp_link_control(link, from, false, &h, type);
 }
 
-void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
-		       u32 len)
+void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from,
+		       const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	struct pib_bearer *bearer;
 	struct pib_hello h;
@@ -271,8 +274,10 @@ void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from, c
 	if (!pib_hello_parse_former(&h, buf, len))
 		return;
 	bearer = bearer_of_fabric(sock, h.fabric);
-	if (!bearer || !pib_answer_send(bearer, from, &h, PIB_DG_BYE, PIB_REFUSED_VERSION))
+	if (!bearer || !pib_bearer_tells_former(bearer, from, &h, way) ||
+	    !pib_answer_send(bearer, from, &h, PIB_DG_BYE, PIB_REFUSED_VERSION))
 		return;
-	net_warn_ratelimited("pib: %.64s speaks version %u of pib's wire format, and gets no link\n",
-			     h.desc, PIB_DG_FORMER);
+	if (pib_bearer_is_due(bearer, &bearer->next_former_note, LOG_QUIET_MS))
+		pr_warn("pib: %.64s speaks version %u of pib's wire format, and gets no link\n",
+			h.desc, PIB_DG_FORMER);
 }

@@ -29,10 +29,10 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 			const struct pib_hello_way *way, const u8 *buf, u32 len);
 /*
  * Take in a datagram of version PIB_DG_FORMER, as pib_bearer_control() does. A HELLO that wants a
- * link is refused, for its user to know. Context: as there.
+ * link, and might have it in this version, is refused, for its user to know. Context: as there.
  */
-void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
-		       u32 len);
+void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from,
+		       const struct pib_hello_way *way, const u8 *buf, u32 len);
 /*
  * Find the link whose peer has sent @h: a trunk by the node, an accepted link by the port, one of
  * the user's by the address @from.

@@ -508,7 +508,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	if (dg.version != PIB_DG_VERSION) {
 		pib_udp_sock_drop(in->sock, rx_version);
 		if (dg.version == PIB_DG_FORMER)
-			pib_bearer_former(in->sock, in->from, head, len);
+			pib_bearer_former(in->sock, in->from, in->way, head, len);
 		return len;
 	}
 	if (is_sealed(&dg) && !in->opened)

@@ -172,8 +172,8 @@ void pib_bearer_control(struct pib_udp_sock *from_sock, const struct pib_addr *f
 	free(copy);
 }
 
-void pib_bearer_former(struct pib_udp_sock *from_sock, const struct pib_addr *from, const u8 *buf,
-		       u32 len)
+void pib_bearer_former(struct pib_udp_sock *from_sock, const struct pib_addr *from,
+		       const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	WARN_ON(from_sock != &sock);
 	WARN_ON(buf[0] >> 4 != PIB_DG_FORMER || len < PIB_DG_HDR_LEN);

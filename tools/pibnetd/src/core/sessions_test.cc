@@ -145,6 +145,7 @@ TEST_F(Fabric, WhoSaysHelloInTheVersionBeforeIsToldSo)
 	EXPECT_EQ(bye[0], PIB_DG_FORMER << 4 | PIB_DG_BYE);
 	EXPECT_EQ(pib_get32(&bye[4]), 7u);
 	EXPECT_EQ(pib_get64(&bye[24]), 99u);
+	EXPECT_EQ(pib_get64(&bye[32]), 0u) << "no GUID";
 	EXPECT_EQ(bye[70], PIB_REFUSED_VERSION);
 	EXPECT_EQ(w.count(PIB_US_RX_VERSION), 3u);
 	for (int i = 0; i < 5; i++)
