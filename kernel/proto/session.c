@@ -181,6 +181,7 @@ static u32 session_establish(struct pib_session *s, const struct pib_hello *h, u
 	s->rx_seq = h->seq;
 	s->newer_from = s->tx_seq + 1;
 	s->peer_probe = 0;
+	s->stray_seq = h->seq;
 	pib_pmtu_init(&s->pmtu);
 	return session_learn(s, h, now);
 }
@@ -359,9 +360,22 @@ bool pib_session_is_next(const struct pib_session *s, const struct pib_hello *h)
 	return hello_is_present(s, h) && !seq_at_least(s->rx_seq, h->seq);
 }
 
+/* Take note of a datagram from another address. Return: false: it is the peer's and has come so. */
+static bool stray_is_new(struct pib_session *s, const struct pib_hello *h)
+{
+	if (!hello_is_peers(s, h))
+		return true;
+	if (seq_at_least(s->stray_seq, h->seq))
+		return false;
+	s->stray_seq = h->seq;
+	return true;
+}
+
 u8 pib_session_stray(struct pib_session *s, const struct pib_hello *h, u8 type, bool answers,
 		     u64 now)
 {
+	if (!stray_is_new(s, h))
+		return PIB_STRAY_DROP;
 	if (answers && hello_is_peers(s, h) && !seq_at_least(s->rx_seq, h->seq))
 		return PIB_STRAY_FOLLOW;
 	if (!pib_session_is_next(s, h))

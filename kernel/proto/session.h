@@ -77,6 +77,7 @@ enum pib_session_state {
  * @peer_desc: see struct pib_hello
  * @peer_probe: UP: number of the peer's last padded probe that has come, 0: none
  * @probe_seq: of that probe, see struct pib_hello.seq
+ * @stray_seq: UP: number of the peer's newest datagram that came from another address than its own
  * @pmtu: UP: size of datagrams to the peer
  * @former: UP: sessions that were displaced since @nonce began
  * @num_former: entries in @former
@@ -134,6 +135,7 @@ struct pib_session {
 	char peer_desc[64];
 	u16 peer_probe;
 	u32 probe_seq;
+	u32 stray_seq;
 	struct pib_pmtu pmtu;
 	u64 former[PIB_SESSION_FORMER];
 	u8 num_former;
@@ -236,7 +238,8 @@ enum pib_session_stray {
  *
  * The peer can say all that a session has in the name of somebody else, who would then be sent the
  * data. But it does not know the session that a question to him names. A BYE moves nothing, so it
- * needs no question.
+ * needs no question. Each datagram counts once, and none that is older than one that came so: who
+ * has recorded it has one question of it at most. An answer is newer than what has drawn it.
  *
  * Context: under the lock of what holds @s.
  * Return: enum pib_session_stray.

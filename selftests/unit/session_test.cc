@@ -394,6 +394,29 @@ TEST_F(Stray, WhatIsOldAsksNobody)
 	EXPECT_EQ(comes(next()), PIB_STRAY_ASK);
 }
 
+// Who has recorded it has one question of each, and is not followed by an answer to another one.
+TEST_F(Stray, WhatCameOnceAsksNobodyAgain)
+{
+	const pib_hello first = next(), answer = next(kAsked), second = next();
+
+	EXPECT_EQ(comes(first), PIB_STRAY_ASK);
+	p.now += 2 * PIB_QUESTION_MS * kMs;
+	EXPECT_EQ(comes(first), PIB_STRAY_DROP);
+	EXPECT_EQ(comes(second), PIB_STRAY_ASK) << "that has taken no place";
+	EXPECT_EQ(comes(answer), PIB_STRAY_DROP) << "it is older than what came";
+	EXPECT_EQ(comes(next(kAsked)), PIB_STRAY_FOLLOW);
+}
+
+TEST_F(Stray, WhatCameIsOfItsSession)
+{
+	EXPECT_EQ(comes(next()), PIB_STRAY_ASK);
+	p.end[0].session.stray_seq += 1000;
+	p.restart(1);
+	p.run(3000 * kMs);
+	ASSERT_TRUE(p.joined());
+	EXPECT_EQ(comes(next()), PIB_STRAY_ASK);
+}
+
 TEST_F(Stray, AGoodbyeNeedsNoAnswer)
 {
 	EXPECT_EQ(comes(next(), PIB_DG_BYE), PIB_STRAY_TAKE);
