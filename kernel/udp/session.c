@@ -451,10 +451,25 @@ static void udp_link_build_question(struct pib_udp_link *link, const struct pib_
 		o->len = 0;
 }
 
+/* Return: true if another link's peer has the session @nonce, too. Context: RCU. */
+static bool udp_link_shares_session(const struct pib_udp_link *link, u64 nonce)
+{
+	const struct pib_udp_link *other;
+
+	/* The others' locks are not taken under this link's. */
+	list_for_each_entry_rcu(other, &link->bearer->udp_links, entry)
+		if (other != link && READ_ONCE(other->session.peer_nonce) == nonce)
+			return true;
+	return false;
+}
+
 /*
  * While the link is up @h comes from an address that is not the peer's. The peer, or who has seen
  * its datagrams, may have forged that, to have somebody else flooded. So the address is asked, and
  * followed to when it answers. Until then data goes to the old one.
+ *
+ * The peer may have taken the session and the link id of another one's as its own, to have that one
+ * answer. So nobody is followed by a session that two links have.
  *
  * Return: true if the hello is the peer's; else @o is a question, or stays empty.
  */
@@ -466,6 +481,8 @@ static bool udp_link_meets(struct pib_udp_link *link, const struct pib_addr *fro
 
 	switch (pib_session_stray(&link->session, h, type, answers, ktime_get_ns())) {
 	case PIB_STRAY_FOLLOW:
+		if (udp_link_shares_session(link, h->nonce))
+			return false;
 		udp_link_follow(link, from);
 		return true;
 	case PIB_STRAY_TAKE:
