@@ -483,6 +483,7 @@ static bool udp_link_meets(struct pib_udp_link *link, const struct pib_addr *fro
 	case PIB_STRAY_FOLLOW:
 		if (udp_link_shares_session(link, h->nonce))
 			return false;
+		link->to = pib_addr_slot(from);
 		udp_link_follow(link, from);
 		return true;
 	case PIB_STRAY_TAKE:
