@@ -394,7 +394,7 @@ TEST_F(Stray, WhatIsOldAsksNobody)
 	EXPECT_EQ(comes(next()), PIB_STRAY_ASK);
 }
 
-// Who has recorded it has one question of each, and is not followed by an answer to another one.
+// Of each datagram that was recorded one question comes, and an older answer is not followed.
 TEST_F(Stray, WhatCameOnceAsksNobodyAgain)
 {
 	const pib_hello first = next(), answer = next(kAsked), second = next();
