@@ -360,12 +360,10 @@ bool pib_session_is_next(const struct pib_session *s, const struct pib_hello *h)
 	return hello_is_present(s, h) && !seq_at_least(s->rx_seq, h->seq);
 }
 
-/* Take note of a datagram from another address. Return: false: it is the peer's and has come so. */
+/* Take note of the peer's datagram from another address. Return: false: it is old, or has come so. */
 static bool stray_is_new(struct pib_session *s, const struct pib_hello *h)
 {
-	if (!hello_is_peers(s, h))
-		return true;
-	if (seq_at_least(s->stray_seq, h->seq))
+	if (seq_at_least(s->rx_seq, h->seq) || seq_at_least(s->stray_seq, h->seq))
 		return false;
 	s->stray_seq = h->seq;
 	return true;
@@ -374,12 +372,12 @@ static bool stray_is_new(struct pib_session *s, const struct pib_hello *h)
 u8 pib_session_stray(struct pib_session *s, const struct pib_hello *h, u8 type, bool answers,
 		     u64 now)
 {
+	if (!hello_is_present(s, h) && !(answers && hello_is_peers(s, h)))
+		return PIB_STRAY_DROP;
 	if (!stray_is_new(s, h))
 		return PIB_STRAY_DROP;
-	if (answers && hello_is_peers(s, h) && !seq_at_least(s->rx_seq, h->seq))
+	if (answers)
 		return PIB_STRAY_FOLLOW;
-	if (!pib_session_is_next(s, h))
-		return PIB_STRAY_DROP;
 	if (type == PIB_DG_BYE)
 		return PIB_STRAY_TAKE;
 	if (now < s->next_question)

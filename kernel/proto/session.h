@@ -77,7 +77,8 @@ enum pib_session_state {
  * @peer_desc: see struct pib_hello
  * @peer_probe: UP: number of the peer's last padded probe that has come, 0: none
  * @probe_seq: of that probe, see struct pib_hello.seq
- * @stray_seq: UP: number of the peer's newest datagram that came from another address than its own
+ * @stray_seq: UP: number of the peer's newest datagram that counted though it came from another
+ *	address
  * @pmtu: UP: size of datagrams to the peer
  * @former: UP: sessions that were displaced since @nonce began
  * @num_former: entries in @former
