@@ -39,6 +39,18 @@ std::string port_name(const Port &port)
 	return fmt::format("{}/{}", port.owner->config.name, port.p.num);
 }
 
+using Links = std::unordered_map<std::uint32_t, std::unique_ptr<Link>>;
+
+/// True if the peer of another link has the session of this one's, too: one of them has taken it, to
+/// have the other one answer for it.
+bool share_session(const Links &links, const Link &link)
+{
+	return std::any_of(links.begin(), links.end(), [&](const auto &each) {
+		const Link &other = *each.second;
+		return &other != &link && other.session.peer_nonce == link.session.peer_nonce;
+	});
+}
+
 } // namespace
 
 std::string peer_name(const pib_hello &h)
@@ -530,7 +542,11 @@ bool Core::meets(Link &link, const Path &path, const pib_hello &h, std::uint8_t 
 	const bool answers = pib_cookie_is_answer(&cookies_, &from, link.session.nonce,
 						  link.session.peer_nonce, h.peer_nonce, now);
 	switch (pib_session_stray(&link.session, &h, type, answers, now)) {
-	case PIB_STRAY_FOLLOW: follow(link, path); return true;
+	case PIB_STRAY_FOLLOW:
+		if (share_session(links_, link))
+			break;
+		follow(link, path);
+		return true;
 	case PIB_STRAY_TAKE: return true;
 	case PIB_STRAY_ASK: ask_address(link, path, now); break;
 	}

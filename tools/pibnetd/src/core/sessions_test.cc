@@ -509,6 +509,38 @@ TEST_F(Mover, WhoDoesNotHearThereMovesNothing)
 	EXPECT_TRUE(w.port_of(a));
 }
 
+/// A peer that has taken all that another one is known by for its own, to have that one answer.
+TEST_F(Mover, WhoHasTakenTheSessionOfAnotherDoesNotMoveThere)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4}], "cables": [["sw0/3", "udp:10.0.0.2"]]})");
+	w.add(b);
+	w.run(500);
+	Port *const other = w.port_of(b);
+	ASSERT_TRUE(other);
+	a.guid = b.guid;
+	a.session.local_id = b.session.local_id;
+	a.session.nonce = b.session.nonce;
+	w.add(a);
+	w.run(500);
+	Link *mine = nullptr;
+	for (const auto &port : w.node().ports)
+		if (port->link && port->link->path.remote == home)
+			mine = port->link;
+	ASSERT_TRUE(mine && mine->established());
+	ASSERT_TRUE(other->link->established());
+	a.session.tx_seq = b.session.tx_seq - 1;
+	mine->session.rx_seq = mine->session.stray_seq = a.session.tx_seq - 1;
+	w.net.sent.clear();
+	w.deliver(b.at, next());
+	std::vector<Bytes> answers;
+	for (const Bytes &each : sent_to(b.at))
+		b.hear(each, w.now, answers);
+	ASSERT_EQ(answers.size(), 1u) << "it answers what it was asked";
+	w.deliver(b.at, answers[0]);
+	EXPECT_EQ(mine->path.remote, home);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
+}
+
 TEST_F(Mover, WhoSaysGoodbyeNeedsNoAddress)
 {
 	start();
