@@ -832,8 +832,8 @@ TEST_F(Fabric, ABatchOfMulticastsHasAnEnd)
 /// On all lanes of all links, whose peers take nothing in.
 TEST_F(Fabric, WhatWaitsForAllWindowsHasAnEnd)
 {
-	constexpr unsigned kPeers = 20, kVls = 8;
-	Config config = *parse_config(R"({"switches": [{"name": "sw0", "ports": 24}]})");
+	constexpr unsigned kPeers = 24, kVls = 8;
+	Config config = *parse_config(R"({"switches": [{"name": "sw0", "ports": 28}]})");
 	config.windows = true;
 	ASSERT_TRUE(w.core.configure(config, w.now));
 	join();
@@ -877,10 +877,10 @@ TEST_F(Fabric, WhatWaitsForAllWindowsHasAnEnd)
 	EXPECT_GE(held(), std::size_t{kVls} << 19) << "up to 1 MiB on each lane";
 	for (unsigned i = 1; i < kPeers; i++)
 		fill(i);
-	EXPECT_LE(held(), std::size_t{128} << 20);
+	EXPECT_LE(held(), (std::size_t{128} << 20) + (std::size_t{kPeers * kVls} << 14));
 	EXPECT_GE(held(), std::size_t{110} << 20);
 	for (const Held &each : std::span(link_of(kPeers - 1).lanes.held).first(kVls))
-		EXPECT_FALSE(each.empty()) << "there is some for each";
+		EXPECT_GE(each.bytes(), std::size_t{3 * 4096}) << "there is some for each";
 	EXPECT_GT(w.count(PIB_US_TX_OVERDRAWN), 0u);
 	// Lanes that are given up make room.
 	for (unsigned i = 0; i < kPeers - 1; i++)

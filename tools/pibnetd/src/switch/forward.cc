@@ -13,8 +13,10 @@ constexpr std::size_t kCopyTakes = sizeof(OutPacket) + 2 * sizeof(iovec) + PIB_S
 
 /// Bytes, see pib_credit_bytes(), that wait on a VL of a link for its window.
 constexpr std::size_t kHeldMost = 1 << 20;
-/// And not more than this part of what all lanes have left, so that there is some for each.
+/// And not more than this part of what all lanes have left: few lanes do not take all.
 constexpr std::size_t kHeldShare = 8;
+/// But so much on each, however little the others leave: many lanes do not, either.
+constexpr std::size_t kHeldLeast = 16 << 10;
 
 bool leads_somewhere(const Port &out)
 {
@@ -269,7 +271,8 @@ void Forwarder::hold(Port &port, Held &held, std::span<OutPacket> packets, std::
 {
 	for (OutPacket &packet : packets) {
 		const std::size_t counts = Held::bytes_of(packet);
-		if (held.bytes() + counts > std::min(kHeldMost, held_memory_.left() / kHeldShare)) {
+		const std::size_t share = std::max(kHeldLeast, held_memory_.left() / kHeldShare);
+		if (held.bytes() + counts > std::min(kHeldMost, share)) {
 			port.counts.xmit_discard++;
 			stats_.add(PIB_US_TX_OVERDRAWN);
 			continue;

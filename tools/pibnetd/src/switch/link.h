@@ -39,7 +39,7 @@ constexpr const char *kClaimed = "somebody who claims to be the peer has another
 /// Memory of the packets that wait for windows, on all lanes of all links together.
 class HeldMemory {
 public:
-	/// Bytes, see pib_credit_bytes().
+	/// Bytes, see pib_credit_bytes(); lanes may hold a little in any case, beyond this.
 	static constexpr std::size_t kMost = 128 << 20;
 
 	struct GiveBack {
@@ -55,8 +55,11 @@ public:
 	/// Memory of one packet.
 	using Own = std::unique_ptr<std::uint8_t[], GiveBack>;
 
-	std::size_t left() const { return kMost - held_; }
-	/// counts: not more than there is left.
+	std::size_t left() const
+	{
+		const std::size_t held = held_;
+		return kMost - std::min(held, kMost);
+	}
 	Own take(std::size_t bytes, std::size_t counts)
 	{
 		held_ += counts;
