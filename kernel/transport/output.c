@@ -44,7 +44,7 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->tx.stall.burst &&
 	    pib_port_admits(&qp->path.port->p, b->h.dqpn))
 		pib_input_mcast(qp->path.port, b, mcast_excluded(qp));
-	/* What goes from a port to itself is on no wire. */
+	/* A burst from a port to itself is on no wire. */
 	if (!b->wire_bytes && b->h.dlid != b->h.slid)
 		pib_burst_measure(b);
 	return pib_kport_xmit(qp->path.port, b);
