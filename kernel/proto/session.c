@@ -270,6 +270,8 @@ static u32 rx_peer(struct pib_session *s, const struct pib_hello *h, u8 type, u6
 	u32 todo = 0;
 
 	s->rx_seq = h->seq;
+	if (seq_at_least(s->rx_seq, s->stray_seq))
+		s->stray_seq = s->rx_seq;
 	if (type == PIB_DG_HELLO)
 		todo = hello_reply(s, h->nonce, PIB_DG_HELLO_ACK, now);
 	if (h->peer_nonce != s->nonce)

@@ -93,8 +93,13 @@ bool pib_bearer_tells_former(struct pib_bearer *bearer, const struct pib_addr *f
 	u8 accept = READ_ONCE(bearer->accept);
 	struct pib_hello_way full = bearer_way(bearer, accept, from, way);
 
-	/* A group's hello would draw an answer from each of its hosts. */
-	return !way->to_group && pib_hello_admits(accept, h, &full);
+	/* A hello to a group, or a broadcast, would draw an answer from each host that hears it. */
+	if (way->to_group || !pib_addr_has_own(from))
+		return false;
+	/* Without a host switch there is no port for who was not named. */
+	if (!rcu_access_pointer(bearer->sw) && !bearer_names(bearer, from))
+		return false;
+	return pib_hello_admits(accept, h, &full);
 }
 
 bool pib_bearer_may_ask(struct pib_bearer *bearer, const struct pib_addr *from,

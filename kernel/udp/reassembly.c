@@ -233,8 +233,7 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	done->skb = NULL;
 	spin_lock(&fs->lock);
 	f = frame_place(fs, s);
-	/* If @s is a frame by itself it is given out at once: keep @done for it. */
-	if (!f && frames_evict(fs, s, NULL, s->total > 1 ? done : NULL))
+	if (!f && frames_evict(fs, s, NULL, done))
 		f = frame_place(fs, s);
 	if (!f)
 		goto out_unlock;

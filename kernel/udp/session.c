@@ -451,14 +451,15 @@ static void udp_link_build_question(struct pib_udp_link *link, const struct pib_
 		o->len = 0;
 }
 
-/* Return: true if another link's peer has the session @nonce, too. Context: RCU. */
+/* Return: true if another link's peer has shown that @nonce is its session, too. Context: RCU. */
 static bool udp_link_shares_session(const struct pib_udp_link *link, u64 nonce)
 {
 	const struct pib_udp_link *other;
 
 	/* The others' locks are not taken under this link's. */
 	list_for_each_entry_rcu(other, &link->bearer->udp_links, entry)
-		if (other != link && READ_ONCE(other->session.peer_nonce) == nonce)
+		if (other != link && READ_ONCE(other->session.peer_nonce) == nonce &&
+		    !READ_ONCE(other->session.unproved))
 			return true;
 	return false;
 }
@@ -483,6 +484,8 @@ static bool udp_link_meets(struct pib_udp_link *link, const struct pib_addr *fro
 	case PIB_STRAY_FOLLOW:
 		if (udp_link_shares_session(link, h->nonce))
 			return false;
+		if (link->to != pib_addr_slot(from))
+			link->peer[link->to] = (struct pib_addr) {};	/* it was left */
 		link->to = pib_addr_slot(from);
 		udp_link_follow(link, from);
 		return true;

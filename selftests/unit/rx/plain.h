@@ -467,6 +467,10 @@ private:
 
 		if (!l)
 			return;
+		if (s.total == 1) { // it takes no place
+			add_part(out.emplace(s, now_), s, d, came);
+			return read_frame(*l, *out);
+		}
 		keep_segment(*l, s, d, came, &out);
 		if (out)
 			read_frame(*l, *out);

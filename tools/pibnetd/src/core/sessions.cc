@@ -41,13 +41,15 @@ std::string port_name(const Port &port)
 
 using Links = std::unordered_map<std::uint32_t, std::unique_ptr<Link>>;
 
-/// True if the peer of another link has the session of this one's, too: one of them has taken it, to
-/// have the other one answer for it.
+/// True if the peer of another link of the fabric has shown that it has the session of this one's, too:
+/// one of them has taken it, to have the other one answer for it.
 bool share_session(const Links &links, const Link &link)
 {
 	return std::any_of(links.begin(), links.end(), [&](const auto &each) {
 		const Link &other = *each.second;
-		return &other != &link && other.session.peer_nonce == link.session.peer_nonce;
+		return &other != &link && other.session.peer_nonce == link.session.peer_nonce &&
+		       !other.session.unproved &&
+		       other.port->owner->config.fabric == link.port->owner->config.fabric;
 	});
 }
 
