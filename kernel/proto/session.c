@@ -362,7 +362,7 @@ bool pib_session_is_next(const struct pib_session *s, const struct pib_hello *h)
 	return hello_is_present(s, h) && !seq_at_least(s->rx_seq, h->seq);
 }
 
-/* Take note of the peer's datagram from another address. Return: false: it is old, or has come so. */
+/* Note the peer's datagram from another address. Return: false: it is old, or has come so. */
 static bool stray_is_new(struct pib_session *s, const struct pib_hello *h)
 {
 	if (seq_at_least(s->rx_seq, h->seq) || seq_at_least(s->stray_seq, h->seq))

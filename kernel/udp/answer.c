@@ -18,8 +18,8 @@
 #define PIB_FORMER_MS	100
 
 /*
- * Authenticate @bytes, if the fabric has keys, by the one numbered @key, or by the first one if @key
- * is 0. Return: false: that key is gone, or there was an error of HMAC.
+ * Authenticate @bytes, if the fabric has keys, by the one numbered @key, or by the first one if
+ * @key is 0. Return: false: that key is gone, or there was an error of HMAC.
  */
 static bool answer_authenticate(const struct pib_bearer *bearer, u32 key, u8 *bytes)
 {

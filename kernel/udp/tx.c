@@ -432,7 +432,9 @@ static int writer_end(struct writer *w, const struct pib_udp_path *path, const s
 		writer_tail(w);
 	if (pl->datagrams > 1)
 		skb_set_gso(w->skb, pl->size, pl->datagrams);
-	return path->seal ? pib_seal_close(path->seal, w->skb, pl->size, w->counter - pl->datagrams) : 0;
+	if (!path->seal)
+		return 0;
+	return pib_seal_close(path->seal, w->skb, pl->size, w->counter - pl->datagrams);
 }
 
 /* Return: DSCP and ECN of a burst, which may be marked where its sender hears of that. */
