@@ -70,9 +70,19 @@ sm_kill() { kill -9 "$(cat "/tmp/opensm.$1/pid")"; }
 sm_is() {
 	h 1 sminfo -C pib0 $(($(port_attr "$1" lid))) | grep "sm guid $(port_guid "$(dev "$1")")," | grep "$2"
 }
+# where_it_stands K: of an SM that gets no further: its log, its threads, and the queue pairs that its requests leave by
+where_it_stands() {
+	local task qp
+	tail -n 40 "/tmp/opensm.$1/opensm.log"
+	for task in "/proc/$(cat "/tmp/opensm.$1/pid")"/task/*; do
+		echo "$(<"$task/comm"):"
+		cat "$task/stack"
+	done
+	for qp in 0 1; do pibctl explain "$(dev "$1")" qp $qp; done
+}
 stands_by() {
 	wait_for 60 sm_is "$1" STANDBY && return
-	tail -n 40 "/tmp/opensm.$1/opensm.log"
+	where_it_stands "$1"
 	return 1
 }
 # OpenSM hands over when it sweeps the whole subnet. It may have done so before the other one was on standby, and waits for a trap then.
