@@ -34,17 +34,6 @@ TEST_F(Waiting, AVlThatIsClosedForLongIsStuckUntilItOpens)
 	EXPECT_FALSE(pib_credits_stuck(&a, 0, now)) << "another wait";
 }
 
-// When no other VL is in use any more the window is wide, and nothing need come from the peer for that.
-TEST_F(Waiting, AVlWhoseWindowHasBecomeWideIsNotStuck)
-{
-	rate = 0;
-	offer(1);
-	while (offer(0))
-		;
-	now += (PIB_CREDIT_USE_MS + PIB_CREDIT_STUCK_MS) * kMs;
-	EXPECT_FALSE(pib_credits_stuck(&a, 0, now));
-}
-
 TEST_F(Waiting, APeerThatFallsSilentIsWaitedForLonger)
 {
 	rate = 1e10;
@@ -91,24 +80,6 @@ TEST_F(Waiting, AnOldQuestionIsForgotten)
 	offer(0);
 	EXPECT_FALSE(a.off);
 	EXPECT_EQ(questions, 2u);
-}
-
-// VLs may go by ways of their own: an answer says nothing of one whose data the question may have overtaken.
-TEST_F(Waiting, AnAnswerIsForTheVlOfTheQuestion)
-{
-	rate = 0;
-	offer(1);
-	while (offer(0))
-		;
-	now += 2 * kMs;
-	offer(0);
-	ASSERT_EQ(questions, 1u);
-	hear(b, back, queue.back().credit); // before all data
-	ASSERT_EQ(back.size(), 1u);
-	EXPECT_EQ(parse(back[0].credit).vl, 0);
-	hear(a, queue, back[0].credit);
-	EXPECT_EQ(a.vl[0].lost, sent[0]);
-	EXPECT_EQ(a.vl[1].lost, 0u);
 }
 
 TEST_F(Waiting, EachVlThatWaitsIsAskedFor)
@@ -163,44 +134,6 @@ TEST_F(Waiting, AnAnswerThatComesLateClosesNothing)
 	for (unsigned i = 0; i < PIB_CREDIT_SHARE / kBurst; i++)
 		EXPECT_TRUE(offer(0)) << i;
 	EXPECT_FALSE(offer(0));
-}
-
-// Another CPU of the peer has told of more before the answer left.
-TEST_F(Waiting, AnAnswerThatWasOvertakenIsOne)
-{
-	rate = 0;
-	offer(1);
-	while (offer(0))
-		;
-	now += 2 * kMs;
-	offer(0);
-	ASSERT_EQ(questions, 1u);
-	pib_credit_msg answer = parse(build(b, PIB_CREDIT_ANSWERS)),
-		       tells = parse(build(b, PIB_CREDIT_TELLS));
-	answer.answers = a.vl[0].question;
-	answer.taken[0] = sent[0] - 4 * kBurst;
-	tells.taken[0] = answer.taken[0];
-	pib_credits_rx(&a, &tells, now);
-	pib_credits_rx(&a, &answer, now);
-	EXPECT_EQ(a.vl[0].question, 0u);
-	EXPECT_EQ(a.vl[0].lost, 4 * kBurst);
-	EXPECT_EQ(a.vl[0].taken, tells.taken[0]);
-}
-
-// Time alone opens it, and it is the others' turn to be narrow then, too.
-TEST_F(Waiting, AVlThatTimeHasOpenedWaitsNoLonger)
-{
-	rate = 0;
-	offer(1);
-	while (offer(0))
-		;
-	ASSERT_EQ(a.waits, 1);
-	now += (PIB_CREDIT_USE_MS + 1) * kMs;
-	EXPECT_TRUE(pib_credits_open(&a, 0, now));
-	EXPECT_EQ(a.waits, 0);
-	while (offer(1))
-		;
-	EXPECT_LE(sent[1], PIB_CREDIT_SHARE + kBurst) << "it is in use";
 }
 
 // None of these is alone when one of them may go on.
@@ -265,15 +198,85 @@ TEST_F(Waiting, APeerThatHasNoWindowsIsNotOverdrawn)
 	EXPECT_FALSE(pib_credits_overdrawn_beside(&a, 2));
 }
 
-// A question that got lost, and its repetitions, while the VL has opened again.
-class OldQuestion : public Path {
+// A VL that waits while another one is in use, too.
+class OneWaits : public Path {
 protected:
 	void SetUp() override
 	{
 		rate = 0;
+		fill();
+	}
+	void fill()
+	{
 		offer(1);
 		while (offer(0))
 			;
+	}
+};
+
+// When no other VL is in use any more the window is wide, and nothing need come from the peer for that.
+TEST_F(OneWaits, AVlWhoseWindowHasBecomeWideIsNotStuck)
+{
+	now += (PIB_CREDIT_USE_MS + PIB_CREDIT_STUCK_MS) * kMs;
+	EXPECT_FALSE(pib_credits_stuck(&a, 0, now));
+}
+
+// Time alone opens it, and it is the others' turn to be narrow then, too.
+TEST_F(OneWaits, AVlThatTimeHasOpenedWaitsNoLonger)
+{
+	ASSERT_EQ(a.waits, 1);
+	now += (PIB_CREDIT_USE_MS + 1) * kMs;
+	EXPECT_TRUE(pib_credits_open(&a, 0, now));
+	EXPECT_EQ(a.waits, 0);
+	while (offer(1))
+		;
+	EXPECT_LE(sent[1], PIB_CREDIT_SHARE + kBurst) << "it is in use";
+}
+
+// It has asked, and the question is behind all that it has sent.
+class Asked : public OneWaits {
+protected:
+	void SetUp() override
+	{
+		OneWaits::SetUp();
+		now += 2 * kMs;
+		offer(0);
+		ASSERT_EQ(questions, 1u);
+	}
+};
+
+// VLs may go by ways of their own: an answer says nothing of one whose data the question may have overtaken.
+TEST_F(Asked, AnAnswerIsForTheVlOfTheQuestion)
+{
+	hear(b, back, queue.back().credit); // before all data
+	ASSERT_EQ(back.size(), 1u);
+	EXPECT_EQ(parse(back[0].credit).vl, 0);
+	hear(a, queue, back[0].credit);
+	EXPECT_EQ(a.vl[0].lost, sent[0]);
+	EXPECT_EQ(a.vl[1].lost, 0u);
+}
+
+// Another CPU of the peer has told of more before the answer left.
+TEST_F(Asked, AnAnswerThatWasOvertakenIsOne)
+{
+	pib_credit_msg answer = parse(build(b, PIB_CREDIT_ANSWERS)),
+		       tells = parse(build(b, PIB_CREDIT_TELLS));
+	answer.answers = a.vl[0].question;
+	answer.taken[0] = sent[0] - 4 * kBurst;
+	tells.taken[0] = answer.taken[0];
+	pib_credits_rx(&a, &tells, now);
+	pib_credits_rx(&a, &answer, now);
+	EXPECT_EQ(a.vl[0].question, 0u);
+	EXPECT_EQ(a.vl[0].lost, 4 * kBurst);
+	EXPECT_EQ(a.vl[0].taken, tells.taken[0]);
+}
+
+// A question that got lost, and its repetitions, while the VL has opened again.
+class OldQuestion : public OneWaits {
+protected:
+	void SetUp() override
+	{
+		OneWaits::SetUp();
 		for (int i = 0; i < 300 && a.vl[0].ask_ms < PIB_CREDIT_ASK_MAX_MS; i++, now += kMs)
 			offer(0);
 		ASSERT_EQ(a.vl[0].ask_ms, PIB_CREDIT_ASK_MAX_MS);
@@ -287,9 +290,7 @@ protected:
 	void waits_after(uint64_t ms)
 	{
 		now += ms * kMs;
-		offer(1);
-		while (offer(0))
-			;
+		fill();
 		EXPECT_EQ(a.vl[0].patience, 0u);
 		EXPECT_EQ(a.vl[0].lost, 0u) << "nothing is taken for lost";
 	}
@@ -320,14 +321,11 @@ TEST_F(OldQuestion, CountsAnewWhileItIsNot)
 }
 
 // A VL that has so much on its way that it stays closed when some of it is taken in.
-class Overfull : public Path {
+class Overfull : public OneWaits {
 protected:
 	void SetUp() override
 	{
-		rate = 0;
-		offer(1);
-		while (offer(0))
-			;
+		OneWaits::SetUp();
 		pib_credits_sent(&a, 0, 40 * kBurst, now);
 		sent[0] += 40 * kBurst;
 	}
