@@ -364,8 +364,9 @@ static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct plan *pl)
 	return mtu > overhead ? mtu - overhead : 0;
 }
 
-static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
-		      struct plan *pl)
+/* Plan for packets of @b from @i on. */
+static void plan_burst(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
+		       struct plan *pl)
 {
 	u32 room = path_room(path, mtu, pl);
 	struct packet p;
@@ -377,6 +378,40 @@ static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib
 		plan_frame(b, i, p.size, ALIGN_DOWN(room - PIB_SEG_HDR_LEN, 8), pl);
 	else
 		plan_packets(b, i, p.size, true, pl);
+}
+
+/*
+ * Plan a frame of one segment for bursts of one packet, @b and @n - 1 behind it: for the first ones
+ * that a datagram has room for. If it gets lost the receiver sees that by the next one.
+ */
+static void plan_small(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 n,
+		       struct plan *pl)
+{
+	u32 room = path_room(path, mtu, pl), bytes = 0, size;
+
+	for (pl->n = 0; pl->n < n; pl->n++) {
+		size = pib_burst_wire_bytes(b);
+		if (pl->n && PIB_SEG_HDR_LEN + bytes + size > room)
+			break;
+		bytes += size;
+		b = list_next_entry(b, entry);
+	}
+	pl->seg = bytes;
+	pl->bytes = PIB_SEG_HDR_LEN + pl->seal + bytes;
+	pl->size = pl->bytes;
+	pl->datagrams = 1;
+}
+
+/* Plan for @n packets: of @b from @i on, and of the small bursts behind it if that is more. */
+static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
+		      u32 n, struct plan *pl)
+{
+	if (n > b->npkts - i) {
+		plan_small(path, mtu, b, n, pl);
+		if (pl->n > 1)
+			return;
+	}
+	plan_burst(path, mtu, b, i, pl);
 }
 
 static void writer_start_frame(struct writer *w, const struct pib_udp_path *path,
@@ -406,14 +441,17 @@ static bool writer_begin(struct writer *w, struct pib_udp_link *link,
 	return true;
 }
 
-/* Write @n packets of @b from @i on. */
-static int burst_write(struct writer *w, const struct pib_udp_path *path, struct pib_burst *b,
-		       u32 i, u32 n, bool noicrc)
+/* Write @n packets: those of @b from @i on, and of the bursts behind it. */
+static int packets_write(struct writer *w, const struct pib_udp_path *path, struct pib_burst *b,
+			 u32 i, u32 n, bool noicrc)
 {
 	struct packet p;
-	u32 end = i + n;
 
-	for (; i < end; i++) {
+	for (; n; n--, i++) {
+		if (i == b->npkts) {
+			b = list_next_entry(b, entry);
+			i = 0;
+		}
 		packet_get(b, i, &p);
 		if (!w->seg.size)
 			link_header(w, path, noicrc);
@@ -520,32 +558,34 @@ static void super_packet_send(struct pib_udp_link *link, const struct pib_udp_pa
 	pib_udp_sock_send(link->bearer->sock, w->skb, &path->peer[path->to], route, tos);
 }
 
-/* Send the packets from @i on that go into one super-packet. Return: number of packets. */
-static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
-		      u32 i)
+/*
+ * Send what goes into one super-packet of @n packets that wait: those of @b from @i on, and of the
+ * small bursts behind it if that is more. Return: number of packets.
+ */
+static u32 packets_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
+			u32 i, u32 n)
 {
 	struct pib_udp_sock *sock = link->bearer->sock;
 	bool noicrc = path->noicrc && b->icrc_ok;
 	struct pib_udp_route route;
+	struct plan pl = { .n = n };
 	struct writer w;
-	struct plan pl;
 
-	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route)) {
-		pib_udp_sock_lose(sock, tx_errors, b->npkts - i);
-		return b->npkts - i;
-	}
-	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, &pl);
-	if (!writer_begin(&w, link, path, &pl, noicrc))
+	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route))
 		goto err_count;
-	if (burst_write(&w, path, b, i, pl.n, noicrc) || writer_end(&w, path, &pl))
+	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, n, &pl);
+	if (!writer_begin(&w, link, path, &pl, noicrc))
+		goto err_route;
+	if (packets_write(&w, path, b, i, pl.n, noicrc) || writer_end(&w, path, &pl))
 		goto err_free;
 	super_packet_send(link, path, b, &pl, &w, &route);
 	return pl.n;
 
 err_free:
 	kfree_skb(w.skb);
-err_count:
+err_route:
 	dst_release(route.dst);
+err_count:
 	pib_udp_sock_lose(sock, tx_errors, pl.n);
 	return pl.n;
 }
@@ -575,81 +615,6 @@ static struct pib_burst *small_first(const struct small_packets *s)
 	return list_first_entry(&s->bursts, struct pib_burst, entry);
 }
 
-/*
- * Plan a frame of one segment, for the first ones that a datagram has room for: if it gets lost the
- * receiver sees that by the next one.
- */
-static void plan_small(const struct small_packets *s, u32 mtu, struct plan *pl)
-{
-	u32 room = path_room(s->path, mtu, pl), bytes = 0, size;
-	const struct pib_burst *b;
-
-	pl->n = 0;
-	list_for_each_entry(b, &s->bursts, entry) {
-		size = pib_burst_wire_bytes(b);
-		if (pl->n && PIB_SEG_HDR_LEN + bytes + size > room)
-			break;
-		bytes += size;
-		pl->n++;
-	}
-	pl->seg = bytes;
-	pl->bytes = PIB_SEG_HDR_LEN + pl->seal + bytes;
-	pl->size = pl->bytes;
-	pl->datagrams = 1;
-}
-
-/* Write the first packets, as planned. Return: 0 or a negative error. */
-static int small_write(struct writer *w, const struct small_packets *s, const struct plan *pl,
-		       bool noicrc)
-{
-	struct pib_burst *b;
-	u32 n = 0;
-	int err;
-
-	list_for_each_entry(b, &s->bursts, entry) {
-		if (n++ == pl->n)
-			break;
-		err = burst_write(w, s->path, b, 0, 1, noicrc);
-		if (err)
-			return err;
-	}
-	return writer_end(w, s->path, pl);
-}
-
-/* Send the first packets, as many as a datagram has room for. Return: their number. */
-static u32 small_send(struct small_packets *s)
-{
-	struct pib_udp_sock *sock = s->link->bearer->sock;
-	struct pib_udp_path *path = s->path;
-	struct pib_burst *first = small_first(s);
-	bool noicrc = path->noicrc && first->icrc_ok;
-	struct pib_udp_route route;
-	struct writer w;
-	struct plan pl = { .n = s->n };
-
-	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route))
-		goto err_count;
-	plan_small(s, min(route.mtu, READ_ONCE(path->limit)), &pl);
-	if (pl.n == 1) {
-		dst_release(route.dst);
-		return burst_send(s->link, path, first, 0);
-	}
-	if (!writer_begin(&w, s->link, path, &pl, noicrc))
-		goto err_route;
-	if (small_write(&w, s, &pl, noicrc))
-		goto err_free;
-	super_packet_send(s->link, path, first, &pl, &w, &route);
-	return pl.n;
-
-err_free:
-	kfree_skb(w.skb);
-err_route:
-	dst_release(route.dst);
-err_count:
-	pib_udp_sock_lose(sock, tx_errors, pl.n);
-	return pl.n;
-}
-
 /* Send what was put off, and free it. */
 static void small_flush(struct pib_put_off *o)
 {
@@ -658,7 +623,7 @@ static void small_flush(struct pib_put_off *o)
 	u32 n;
 
 	while (s->n) {
-		n = s->n == 1 ? burst_send(s->link, s->path, small_first(s), 0) : small_send(s);
+		n = packets_send(s->link, s->path, small_first(s), 0, s->n);
 		s->n -= n;
 		while (n--) {
 			b = small_first(s);
@@ -783,7 +748,7 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 	if (small_add(link, path, b))
 		return;
 	while (i < b->npkts)
-		i += burst_send(link, path, b, i);
+		i += packets_send(link, path, b, i, b->npkts - i);
 out_free:
 	pib_burst_free(b);
 }
