@@ -497,5 +497,67 @@ TEST_F(Windows, ANewSessionCountsAnew)
 	EXPECT_EQ(came(0), kAlone + 10);
 }
 
+/// On all lanes of all links, whose peers take nothing in.
+TEST_F(Fabric, WhatWaitsForAllWindowsHasAnEnd)
+{
+	constexpr unsigned kPeers = 24, kVls = 8;
+	Config config = *parse_config(R"({"switches": [{"name": "sw0", "ports": 28}]})");
+	config.windows = true;
+	ASSERT_TRUE(w.core.configure(config, w.now));
+	join();
+	std::deque<Peer> silent;
+	for (unsigned i = 0; i < kPeers; i++) {
+		w.add(silent.emplace_back(10 + i, 0x1000 + i));
+		silent.back().caps |= PIB_CAP_WINDOWS;
+	}
+	w.run(3000);
+	const auto lid_of = [](unsigned i) { return static_cast<std::uint16_t>(100 + i); };
+	const auto link_of = [&](unsigned i) -> Link & { return *w.port_of(silent[i])->link; };
+	for (unsigned i = 0; i < kPeers; i++) {
+		ASSERT_TRUE(w.port_of(silent[i]) && link_of(i).windows) << i;
+		Port &port = *w.port_of(silent[i]);
+		w.activate(w.node(), port.p.num);
+		w.route(w.node(), lid_of(i), port.p.num);
+		for (std::uint8_t vl = 0; vl < kVls; vl++)
+			port.p.sl2vl[w.port_of(a)->p.num][vl] = vl;
+	}
+	const auto flood = [&](unsigned i, std::uint8_t sl, unsigned n) {
+		const Bytes one = a.data(
+			make_packet({.slid = 2, .dlid = lid_of(i), .sl = sl, .length = 4096}));
+		for (; n; n--)
+			w.deliver(a.at, one);
+		w.net.sent.clear();
+	};
+	const auto fill = [&](unsigned i) {
+		for (std::uint8_t sl = 0; sl < kVls; sl++)
+			flood(i, sl, 1);
+		for (std::uint8_t sl = 0; sl < kVls; sl++)
+			flood(i, sl, 320);
+	};
+	const auto held = [&] {
+		std::size_t bytes = 0;
+		for (unsigned i = 0; i < kPeers; i++)
+			for (const Held &each : link_of(i).lanes.held)
+				bytes += each.bytes();
+		return bytes;
+	};
+	fill(0);
+	EXPECT_GE(held(), std::size_t{kVls} << 19) << "up to 1 MiB on each lane";
+	for (unsigned i = 1; i < kPeers; i++)
+		fill(i);
+	EXPECT_LE(held(), (std::size_t{128} << 20) + (std::size_t{kPeers * kVls} << 14));
+	EXPECT_GE(held(), std::size_t{110} << 20);
+	for (const Held &each : std::span(link_of(kPeers - 1).lanes.held).first(kVls))
+		EXPECT_GE(each.bytes(), std::size_t{3 * 4096}) << "there is some for each";
+	EXPECT_GT(w.count(PIB_US_TX_OVERDRAWN), 0u);
+	// Lanes that are given up make room.
+	for (unsigned i = 0; i < kPeers - 1; i++)
+		w.core.plug(*w.port_of(silent[i]), false, w.now);
+	const std::size_t before = link_of(kPeers - 1).lanes.held[0].bytes();
+	flood(kPeers - 1, 0, 320);
+	EXPECT_GE(link_of(kPeers - 1).lanes.held[0].bytes(), std::size_t{1 << 20} - 8192);
+	EXPECT_LT(before, std::size_t{1 << 19});
+}
+
 } // namespace
 } // namespace pib::netd

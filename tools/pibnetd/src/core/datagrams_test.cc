@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+// Packets in datagrams: frames of segments, marks of the network, and sizes that come through.
+#include <gtest/gtest.h>
+
+#include "core/fake_fabric.h"
+
+namespace pib::netd {
+namespace {
+
+using namespace fake;
+
+TEST_F(Fabric, LargePacketsTravelInSegments)
+{
+	start();
+	join();
+	for (const std::size_t length : {std::size_t{4096}, std::size_t{2000}}) {
+		b.packets.clear();
+		b.segments.clear();
+		const Bytes packet = send({.slid = 2, .dlid = 3, .length = length});
+		ASSERT_EQ(b.packets.size(), 1u) << length;
+		EXPECT_EQ(b.packets[0], packet);
+		EXPECT_EQ(b.segments.size(), length == 4096 ? 3u : 2u);
+	}
+}
+
+TEST_F(Fabric, APeerWithoutSegmentsGetsOneLargeDatagram)
+{
+	start();
+	b.caps = 0;
+	join();
+	const Bytes packet = send({.slid = 2, .dlid = 3, .length = 4096});
+	ASSERT_EQ(b.packets.size(), 1u);
+	EXPECT_EQ(b.packets[0], packet);
+	EXPECT_TRUE(b.segments.empty());
+}
+
+/// Frames as a peer makes them: packets end to end, cut into parts of 1000 bytes.
+std::vector<Bytes> cut(const Peer &peer, const std::vector<Bytes> &packets, std::uint16_t frame)
+{
+	Bytes all;
+	std::vector<std::size_t> starts;
+	for (const Bytes &packet : packets) {
+		starts.push_back(all.size());
+		all.insert(all.end(), packet.begin(), packet.end());
+	}
+	std::vector<Bytes> out;
+	const std::size_t total = (all.size() + 999) / 1000;
+	for (std::size_t i = 0; i < total; i++) {
+		pib_segment s{.flags = 0,
+			      .tag = pib_session_tag(peer.session.peer_nonce),
+			      .link_id = peer.session.remote_id,
+			      .frame = frame,
+			      .index = static_cast<std::uint8_t>(i),
+			      .total = static_cast<std::uint8_t>(total),
+			      .size = 1000,
+			      .first = PIB_SEG_NO_FIRST};
+		for (const std::size_t at : starts)
+			if (at >= i * 1000 && at < (i + 1) * 1000 && s.first == PIB_SEG_NO_FIRST)
+				s.first = static_cast<std::uint16_t>(at - i * 1000);
+		Bytes bytes(PIB_SEG_HDR_LEN);
+		pib_segment_build(&s, bytes.data());
+		bytes.insert(bytes.end(), all.begin() + static_cast<std::ptrdiff_t>(i * 1000),
+			     all.begin() + static_cast<std::ptrdiff_t>(
+						   std::min(all.size(), (i + 1) * 1000)));
+		out.push_back(bytes);
+	}
+	return out;
+}
+
+TEST_F(Fabric, FramesArePutTogetherAndALostSegmentCostsItsPacketsOnly)
+{
+	start();
+	join();
+	std::vector<Bytes> packets;
+	for (std::uint8_t i = 0; i < 5; i++)
+		packets.push_back(make_packet({.slid = 2, .dlid = 3, .length = 2048, .fill = i}));
+	auto segments = cut(a, packets, 1);
+	std::reverse(segments.begin(), segments.end());
+	for (const Bytes &one : segments)
+		w.deliver(a.at, one);
+	w.carry();
+	EXPECT_EQ(b.packets, packets);
+
+	// The fourth of the segments holds parts of the second packet.
+	b.packets.clear();
+	segments = cut(a, packets, 2);
+	segments.erase(segments.begin() + 3);
+	for (const Bytes &one : segments)
+		w.deliver(a.at, one);
+	for (std::uint16_t f = 3; f < 3 + Frames::kPlaces; f++)
+		w.deliver(a.at, cut(a, packets, f)[0]);
+	w.carry();
+	ASSERT_EQ(b.packets.size(), 4u);
+	EXPECT_EQ(b.packets[0], packets[0]);
+	EXPECT_EQ(b.packets[1], packets[2]);
+	EXPECT_GE(w.count(PIB_US_RX_REASM), 1u);
+}
+
+std::size_t marked(const std::vector<Bytes> &packets)
+{
+	return static_cast<std::size_t>(
+		std::count_if(packets.begin(), packets.end(), [](const Bytes &bytes) {
+			Packet packet;
+			EXPECT_EQ(parse_packet(bytes, packet), PIB_PARSE_OK);
+			EXPECT_TRUE(icrc_is_right(packet));
+			return packet.h.flags & PIB_H_FECN;
+		}));
+}
+
+TEST_F(Fabric, MarksOfTheNetworkBecomeMarksOfPackets)
+{
+	start();
+	join();
+	EXPECT_TRUE(a.session.peer_caps & PIB_CAP_ECN);
+	send({.slid = 2, .dlid = 3});
+	EXPECT_EQ(w.count(PIB_US_RX_CE), 0u);
+	EXPECT_EQ(marked(b.packets), 0u);
+	w.ce = true;
+	send({.slid = 2, .dlid = 3});
+	EXPECT_EQ(w.count(PIB_US_RX_CE), 1u);
+	EXPECT_EQ(marked(b.packets), 1u);
+	w.deliver(a.at, a.data(make_mad_packet(2, 3, 1, make_smp(PIB_METHOD_GET, 1, 0))));
+	w.carry();
+	EXPECT_EQ(b.packets.size(), 3u);
+	EXPECT_EQ(marked(b.packets), 1u) << "nobody slows down for management";
+}
+
+TEST_F(Fabric, AMarkedSegmentMarksItsFrame)
+{
+	start();
+	join();
+	const std::vector<Bytes> packets(
+		3, make_packet({.slid = 2, .dlid = 3, .length = 2048, .fill = 1}));
+	for (std::uint16_t frame = 1; frame <= 2; frame++) {
+		for (const Bytes &one : cut(a, packets, frame)) {
+			w.ce = frame == 2 && !w.count(PIB_US_RX_CE);
+			w.deliver(a.at, one);
+		}
+		w.carry();
+		EXPECT_EQ(b.packets.size(), 3u * frame);
+		EXPECT_EQ(marked(b.packets), frame == 2 ? 3u : 0u);
+	}
+}
+
+TEST_F(Fabric, ASealedMarkedDatagramIsMarked)
+{
+	start_keyed();
+	join();
+	w.ce = true;
+	w.deliver(a.at, a.sealed(make_packet({.slid = 2, .dlid = 3})));
+	w.carry();
+	EXPECT_EQ(marked(b.packets), 1u);
+}
+
+TEST_F(Fabric, APeerHearsWhichPaddedProbeCame)
+{
+	for (const bool keyed : {false, true}) {
+		World fresh;
+		Peer peer{3, 0xC0};
+		const Key key = keyed ? Key(32, 7) : Key{};
+		Config config = *parse_config(kOne);
+		config.switches[0].key = key;
+		ASSERT_TRUE(fresh.core.configure(config, fresh.now));
+		peer.key = key;
+		fresh.add(peer);
+		fresh.run(500);
+		ASSERT_TRUE(peer.session.peer_caps & PIB_CAP_PADDED);
+		const auto probe = peer.padded(1500, fresh.now);
+		ASSERT_TRUE(probe);
+		EXPECT_EQ(probe->size(), 1472u);
+		const std::uint64_t sent = fresh.count(PIB_US_TX_DATAGRAMS);
+		fresh.deliver(peer.at, *probe);
+		EXPECT_EQ(fresh.count(PIB_US_TX_DATAGRAMS), sent) << "it draws no answer";
+		EXPECT_EQ(peer.session.pmtu.probed, 1500u);
+		fresh.run(PIB_KEEPALIVE_MS);
+		EXPECT_EQ(peer.session.pmtu.probed, 0u);
+		EXPECT_EQ(peer.session.pmtu.lost, 0);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 0u);
+		fresh.deliver(peer.at, *probe);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 1u) << "it came before";
+		fresh.deliver(address(9), *probe);
+		EXPECT_EQ(fresh.count(PIB_US_RX_WRONG_ADDR), 1u);
+		Bytes other = *probe;
+		other[155]++;
+		fresh.deliver(peer.at, other);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_AUTH), keyed ? 1u : 0u);
+		other = *probe;
+		other.pop_back();
+		fresh.deliver(peer.at, other);
+		const std::uint64_t bad = keyed ? 2 : 3;
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), bad) << "not all of it";
+		other = *probe;
+		std::fill_n(other.begin() + 4, 4, 0);
+		fresh.deliver(peer.at, other);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), bad + 1) << "to no link";
+	}
+}
+
+TEST_F(Fabric, DatagramsBecomeSmallerIfLargeOnesGetLost)
+{
+	start();
+	b.caps |= PIB_CAP_PADDED;
+	b.carries = 1300;
+	join();
+	w.run(3000);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1280u);
+	EXPECT_EQ(w.count(PIB_US_TX_SHRUNK), 2u);
+	EXPECT_NE(w.logged.str().find("large datagrams get lost"), std::string::npos);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(a)->link->session.pmtu), 1500u)
+		<< "it says nothing of any";
+	const Bytes packet = make_packet({.slid = 2, .dlid = 3, .length = 4096});
+	w.deliver(a.at, a.data(packet));
+	std::size_t largest = 0;
+	for (const Datagram &datagram : w.net.sent)
+		largest = std::max(largest, datagram.bytes.size());
+	EXPECT_LE(largest, 1280u - 28);
+	EXPECT_GT(largest, 1200u);
+	w.carry();
+	ASSERT_EQ(b.packets.size(), 1u);
+	EXPECT_EQ(b.packets[0], packet);
+	b.carries = 65535;
+	w.run(10000);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1500u);
+	// Of the way to another address nothing is known.
+	b.carries = 1300;
+	w.run(10000);
+	ASSERT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1280u);
+	b.carries = 65535;
+	b.at = address(77);
+	w.run(1200);
+	EXPECT_EQ(w.port_of(b)->link->path.remote, b.at);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1500u);
+}
+
+/// It could not be sent what is larger than a size that was found, so none is looked for.
+TEST_F(Fabric, APeerWithoutSegmentsGetsPacketsWhole)
+{
+	start();
+	b.caps = PIB_CAP_PADDED;
+	b.carries = 1300;
+	join();
+	w.run(10000);
+	EXPECT_EQ(w.port_of(b)->link->session.pmtu.number, 0) << "no size is probed";
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1500u);
+	EXPECT_EQ(w.count(PIB_US_TX_SHRUNK), 0u);
+	const Bytes packet = make_packet({.slid = 2, .dlid = 3, .length = 4096});
+	w.deliver(a.at, a.data(packet));
+	w.carry();
+	ASSERT_EQ(b.packets.size(), 1u);
+	EXPECT_EQ(b.packets[0], packet);
+	EXPECT_TRUE(b.segments.empty());
+}
+
+} // namespace
+} // namespace pib::netd
