@@ -4,13 +4,15 @@
  * device's, and what a queue pair and a CQ that were made like that have calls of their own for:
  * ibv_wr_start() and the like, ibv_start_poll() and ibv_next_poll(). These are replaced in the
  * object. A list of work requests is put together as the program does it, and told of when it is
- * posted (queues.c).
+ * posted (sends.c).
  */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include "manners.h"
+#include "memory.h"
 #include "queues.h"
+#include "sends.h"
 
 /* Queue pairs and CQs of that kind, and work requests of a list; of others nothing is said. */
 #define OBJECTS	64

@@ -51,11 +51,14 @@ void stack_end(void);
  */
 size_t stack_of(char *text, size_t room);
 
-/* ---- queues.c ---- */
+/* ---- memory.c ---- */
 
 /* Memory of a program by its own addresses was registered, or is so no more; @mr may be NULL. */
 void memory_made(const struct mr *mr, unsigned int access);
 void memory_gone(const struct mr *mr);
+
+/* ---- queues.c ---- */
+
 /*
  * A queue pair has gone by @call, or has forgotten what was posted: completions that were not
  * polled then are of this kind.

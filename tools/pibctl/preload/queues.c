@@ -3,11 +3,6 @@
  * How a program posts, polls and waits. These calls never come to the module, nor are they
  * functions of libibverbs that could stand before its own: they go by a table of the device, whose
  * entries are replaced when it is opened. Those of the newer interfaces are in extended.c.
- *
- * A buffer is summed up when it is posted to be sent, and again when its completion is polled.
- * Nobody may change it in between but the HCA itself, by what it receives: where that may come to
- * is not judged. Memory is read by the kernel's help, for it may be gone, and without the lock: to
- * bring a page another thread may have to post or poll (userfaultfd).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -15,18 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include "manners.h"
+#include "memory.h"
 #include "queues.h"
+#include "sends.h"
 
-/* Devices, CQs, regions and sends that are known at one time; of others nothing is said. */
+/* Devices and CQs that are known at one time; of others nothing is said. */
 #define DEVICES	16
 #define CQS	256
-#define REGIONS	256
-#define SENDS	2048
-/* Bytes of a piece that are summed up at its begin, and at its end. */
-#define SUMMED	32768
 
 /* Places in struct ibv_context_ops (selftests/lib/manners.c compares). */
 enum {
@@ -37,24 +29,10 @@ enum {
 	POST_RECV = 26,
 };
 
-/* enum ibv_access_flags */
-enum {
-	REMOTE_WRITE = 1 << 1,
-	REMOTE_ATOMIC = 1 << 3,
-	MW_BIND = 1 << 4,
-	ZERO_BASED = 1 << 5,
-};
-
 /* enum ibv_wc_opcode, enum ibv_wc_status */
 enum {
 	WC_RECV = 1 << 7,
 	FLUSHED = 5,
-};
-
-/* Among the objects that struct ibv_qp begins with. */
-enum {
-	SEND_CQ = 3,
-	RECV_CQ = 4,
 };
 
 struct channel {
@@ -112,45 +90,10 @@ static struct known_cq {
 static struct context leaving_context;
 static struct cq leaving_cq;
 
-/* @low, @high: what comes from elsewhere lands there, as far as the program has said so by now. */
-static struct region {
-	uint64_t addr, length;
-	uint32_t lkey;
-	int is_open;
-	uint64_t low, high;
-} regions[REGIONS];
-
-/*
- * A work request that was posted to the queue pair of that CQ and number; without @cq the place is
- * free. @num 0: nothing of it is judged. @of_call, @number_in_call: which call has posted it, and
- * which of its list it is.
- *
- * Once it is finished it belongs to who has polled that (@judge), who reads the memory without the
- * lock. If another thread comes to know meanwhile that the buffer is free (@is_free), what is read
- * says nothing.
- */
-struct send {
-	const struct cq *cq;
-	uint32_t qp_number;
-	int is_signaled, num, number_in_call;
-	uint64_t of_call, wr_id, order, sum;
-	struct piece pieces[PIECES];
-	int is_free;
-	struct judge *judge;
-	struct send *next;
-};
-
-static struct send sends[SENDS];
-
-/* The sends that one call has found finished, and looks at after give_lock(). */
-struct judge {
-	struct send *sends;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void take_lock(void) { pthread_mutex_lock(&lock); }
-static void give_lock(void) { pthread_mutex_unlock(&lock); }
+void take_lock(void) { pthread_mutex_lock(&lock); }
+void give_lock(void) { pthread_mutex_unlock(&lock); }
 
 void queues_stop(void)
 {
@@ -183,292 +126,7 @@ struct more_calls more_calls_of(const struct context *context)
 	return device_of(context).more;
 }
 
-/* ---- memory ---- */
-
-/* The place of @mr, or NULL. libibverbs' calls go by each other, and come here once for each. */
-static struct region *same_region(const struct mr *mr)
-{
-	size_t i;
-
-	for (i = 0; i < REGIONS; i++) {
-		struct region *r = &regions[i];
-
-		if (r->length && r->lkey == mr->lkey && r->addr == (uintptr_t)mr->addr &&
-		    r->length == mr->length)
-			return r;
-	}
-	return NULL;
-}
-
-static struct region *free_region(void)
-{
-	size_t i;
-
-	for (i = 0; i < REGIONS; i++)
-		if (!regions[i].length)
-			return &regions[i];
-	return NULL;
-}
-
-/* By a memory window that is bound to it peers may write, too. */
-void memory_made(const struct mr *mr, unsigned int access)
-{
-	int is_open = !!(access & (REMOTE_WRITE | REMOTE_ATOMIC | MW_BIND));
-	struct region *r;
-
-	if (!mr || (access & ZERO_BASED))
-		return;
-	take_lock();
-	r = same_region(mr);
-	if (r) {
-		r->is_open |= is_open;
-	} else {
-		r = free_region();
-		if (r)
-			*r = (struct region){ .addr = (uintptr_t)mr->addr,
-					      .length = mr->length,
-					      .lkey = mr->lkey,
-					      .is_open = is_open };
-	}
-	give_lock();
-}
-
-void memory_gone(const struct mr *mr)
-{
-	size_t i;
-
-	take_lock();
-	for (i = 0; i < REGIONS; i++)
-		if (regions[i].length && regions[i].lkey == mr->lkey)
-			regions[i].length = 0;
-	give_lock();
-}
-
-static int overlaps(const struct piece *p, uint64_t low, uint64_t high)
-{
-	return p->addr < high && low < p->addr + p->length;
-}
-
-/*
- * Return: whether @p is memory of the program by its own address, to which nothing comes from
- * elsewhere.
- */
-static int is_quiet_piece(const struct piece *p)
-{
-	int known = 0;
-	size_t i;
-
-	for (i = 0; i < REGIONS; i++) {
-		const struct region *r = &regions[i];
-
-		if (!r->length)
-			continue;
-		known |= r->lkey == p->lkey && p->addr >= r->addr &&
-			 p->addr + p->length <= r->addr + r->length;
-		if (overlaps(p, r->low, r->high) ||
-		    (r->is_open && overlaps(p, r->addr, r->addr + r->length)))
-			return 0;
-	}
-	return known;
-}
-
-static int is_quiet(const struct piece *pieces, int num)
-{
-	int i, quiet = 1;
-
-	for (i = 0; i < num && quiet; i++)
-		quiet = is_quiet_piece(&pieces[i]);
-	return quiet;
-}
-
-static void lands(const struct piece *p)
-{
-	size_t i;
-
-	for (i = 0; i < REGIONS; i++) {
-		struct region *r = &regions[i];
-
-		if (!r->length || r->lkey != p->lkey)
-			continue;
-		if (!r->high || p->addr < r->low)
-			r->low = p->addr;
-		if (p->addr + p->length > r->high)
-			r->high = p->addr + p->length;
-	}
-}
-
-static uint64_t add_bytes(uint64_t sum, uint64_t addr, uint64_t length)
-{
-	unsigned char bytes[8192];
-
-	while (length) {
-		struct iovec here = { bytes, length < sizeof(bytes) ? length : sizeof(bytes) };
-		struct iovec there = { (void *)(uintptr_t)addr, here.iov_len };
-		ssize_t i, got = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
-
-		if (got <= 0)
-			break;
-		for (i = 0; i < got; i++)
-			sum = (sum ^ bytes[i]) * 0x100000001b3ULL;
-		addr += (uint64_t)got;
-		length -= (uint64_t)got;
-	}
-	return sum;
-}
-
-static uint64_t sum_up(const struct piece *pieces, int num)
-{
-	uint64_t sum = 0xcbf29ce484222325ULL;
-	int i;
-
-	for (i = 0; i < num; i++) {
-		const struct piece *p = &pieces[i];
-		uint64_t head = p->length < SUMMED ? p->length : SUMMED, tail = p->length - head;
-
-		if (tail > SUMMED)
-			tail = SUMMED;
-		sum = add_bytes(sum, p->addr, head);
-		sum = add_bytes(sum, p->addr + p->length - tail, tail);
-	}
-	return sum;
-}
-
-/* ---- what is posted ---- */
-
-/*
- * Return: whether the HCA reads the bytes of @wr in the program's memory, when it likes. Inline
- * data was copied.
- */
-static int reads_memory(const struct send_wr *wr)
-{
-	return ((wr->opcode >= RDMA_WRITE && wr->opcode <= SEND_WITH_IMM) ||
-		wr->opcode == SEND_WITH_INV) &&
-	       !(wr->flags & INLINE) && wr->num_pieces > 0 && wr->num_pieces <= PIECES;
-}
-
-/* Numbers of queue pairs are those of one device: two that complete to one CQ differ. */
-static int is_of(const struct send *s, const struct cq *cq, uint32_t number)
-{
-	return s->cq && s->cq == cq && s->qp_number == number;
-}
-
-/* A send that another thread looks at keeps its place until that is done. Sends of @judge stay. */
-static void forget_send(struct send *s, const struct judge *judge)
-{
-	if (!s->judge)
-		s->cq = NULL;
-	else if (s->judge != judge)
-		s->is_free = 1;
-}
-
-/* Forget all sends of a queue pair but those that @judge has; NULL: that is nobody. */
-static void forget(const struct cq *cq, uint32_t number, const struct judge *judge)
-{
-	size_t i;
-
-	for (i = 0; i < SENDS; i++)
-		if (is_of(&sends[i], cq, number))
-			forget_send(&sends[i], judge);
-}
-
-static struct send *free_place(void)
-{
-	size_t i;
-
-	for (i = 0; i < SENDS; i++)
-		if (!sends[i].cq)
-			return &sends[i];
-	return NULL;
-}
-
-/* Return: whether the memory of @wr is to stay as it is until @wr is finished. */
-static int stays(const struct send_wr *wr)
-{
-	int i, quiet;
-
-	take_lock();
-	if (wr->opcode >= RDMA_READ && wr->opcode <= FETCH_AND_ADD)
-		for (i = 0; i < wr->num_pieces; i++)
-			lands(&wr->pieces[i]);
-	quiet = reads_memory(wr) && is_quiet(wr->pieces, wr->num_pieces);
-	give_lock();
-	return quiet;
-}
-
-/*
- * If there is no room all of the queue pair are forgotten: without this one nobody could say when
- * older ones are finished.
- */
-static struct send *make_place(const struct qp *qp)
-{
-	struct send *s = free_place();
-
-	if (s)
-		return s;
-	forget(qp->objects[SEND_CQ], qp->number, NULL);
-	return free_place();
-}
-
-static void remember(const struct qp *qp, const struct send_wr *wr, uint64_t of_call,
-		     int number_in_call)
-{
-	static uint64_t last_order;
-	int num = stays(wr) ? wr->num_pieces : 0;
-	uint64_t sum = sum_up(wr->pieces, num);
-	struct send *s;
-
-	take_lock();
-	s = make_place(qp);
-	if (s) {
-		*s = (struct send){
-			.cq = qp->objects[SEND_CQ], .qp_number = qp->number,
-			.is_signaled = !!(wr->flags & SIGNALED), .num = num,
-			.of_call = of_call, .number_in_call = number_in_call, .wr_id = wr->wr_id,
-			.order = ++last_order, .sum = sum,
-		};
-		if (num)
-			memcpy(s->pieces, wr->pieces, sizeof(struct piece) * (size_t)num);
-	}
-	give_lock();
-}
-
-/* Forget those of one call from its number @from on. */
-static void forget_refused(uint64_t of_call, int from)
-{
-	size_t i;
-
-	for (i = 0; i < SENDS; i++)
-		if (sends[i].cq && sends[i].of_call == of_call && sends[i].number_in_call >= from)
-			forget_send(&sends[i], NULL);
-}
-
-uint64_t posts(const struct qp *qp, const struct send_wr *list)
-{
-	static uint64_t last_call;
-	uint64_t call;
-	int n;
-
-	take_lock();
-	call = ++last_call;
-	give_lock();
-	for (n = 0; list; list = list->next, n++)
-		remember(qp, list, call, n);
-	return call;
-}
-
-void posts_refused(uint64_t of_call, int from)
-{
-	take_lock();
-	forget_refused(of_call, from);
-	give_lock();
-}
-
-void posts_unknown(const struct qp *qp)
-{
-	take_lock();
-	forget(qp->objects[SEND_CQ], qp->number, NULL);
-	give_lock();
-}
+/* ---- posts ---- */
 
 static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 {
@@ -493,16 +151,6 @@ static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 	return err;
 }
 
-void pieces_land(const struct piece *pieces, size_t num)
-{
-	size_t i;
-
-	take_lock();
-	for (i = 0; i < num; i++)
-		lands(&pieces[i]);
-	give_lock();
-}
-
 static void post_lands(const struct recv_wr *wr)
 {
 	for (; wr; wr = wr->next)
@@ -521,100 +169,7 @@ static int post_srq_recv(void *srq, struct recv_wr *wr, struct recv_wr **bad)
 	return device_of(*(struct context **)srq).srq_recv(srq, wr, bad);
 }
 
-void qp_gone(const struct qp *qp, const char *kind, const char *call)
-{
-	int lost = 0;
-	size_t i;
-
-	take_lock();
-	for (i = 0; i < CQS; i++) {
-		if (!cqs[i].cq || !cqs[i].has_first || cqs[i].first.qp_num != qp->number ||
-		    (qp->objects[SEND_CQ] != cqs[i].cq && qp->objects[RECV_CQ] != cqs[i].cq))
-			continue;
-		lost += cqs[i].first.status != FLUSHED;
-		cqs[i].has_first = 0;
-		cqs[i].late = 0;
-	}
-	forget(qp->objects[SEND_CQ], qp->number, NULL);
-	give_lock();
-	if (lost)
-		tell(kind, "%s of queue pair %u with a completion", call, qp->number);
-}
-
-/* ---- what is polled ---- */
-
-/* Not under the lock, for memory is read. */
-static void pass_judgement(const struct judge *judge)
-{
-	struct send *s, *next, was;
-	uint64_t sum;
-
-	for (s = judge->sends; s; s = next) {
-		sum = sum_up(s->pieces, s->num);
-		take_lock();
-		next = s->next;
-		was = *s;
-		s->cq = NULL;
-		give_lock();
-		if (sum != was.sum && !was.is_free)
-			tell("buffer-changed",
-			     "ibv_poll_cq of queue pair %u: the buffer of work request 0x%llx is not as it was posted",
-			     was.qp_number, (unsigned long long)was.wr_id);
-	}
-}
-
-static void finish_send(struct send *s, struct judge *judge)
-{
-	if (s->judge || !s->num || !is_quiet(s->pieces, s->num)) {
-		forget_send(s, judge);
-		return;
-	}
-	s->judge = judge;
-	s->next = judge->sends;
-	judge->sends = s;
-}
-
-/*
- * The send that @wc completes, or NULL. One without IBV_SEND_SIGNALED completes with success only
- * if its queue pair was made with sq_sig_all, which is not known here. To take one that was posted
- * later does no harm: more is judged too early, when nobody may have changed it yet.
- */
-static const struct send *completed(const struct cq *cq, const struct wc *wc)
-{
-	const struct send *oldest = NULL;
-	size_t i;
-
-	for (i = 0; i < SENDS; i++) {
-		const struct send *s = &sends[i];
-
-		if (!is_of(s, cq, wc->qp_num) || s->judge || s->wr_id != wc->wr_id)
-			continue;
-		if (!oldest || s->is_signaled > oldest->is_signaled ||
-		    (s->is_signaled == oldest->is_signaled && s->order < oldest->order))
-			oldest = s;
-	}
-	return oldest;
-}
-
-/*
- * It is finished, and so are those before it. Which those are nobody can say of one that is not
- * known (ibv_bind_mw()).
- */
-static void finished(const struct cq *cq, const struct wc *wc, struct judge *judge)
-{
-	const struct send *last = completed(cq, wc);
-	uint64_t order;
-	size_t i;
-
-	if (!last) {
-		forget(cq, wc->qp_num, judge);
-		return;
-	}
-	order = last->order;
-	for (i = 0; i < SENDS; i++)
-		if (is_of(&sends[i], cq, wc->qp_num) && sends[i].order <= order)
-			finish_send(&sends[i], judge);
-}
+/* ---- polls ---- */
 
 static struct known_cq *known(const struct cq *cq)
 {
@@ -663,12 +218,8 @@ void polled(const void *cq, const struct wc *wc)
 
 void polled_unknown(const void *cq)
 {
-	size_t i;
-
 	take_lock();
-	for (i = 0; i < SENDS; i++)
-		if (sends[i].cq == cq)
-			forget_send(&sends[i], NULL);
+	forget_all_of(cq);
 	give_lock();
 }
 
@@ -812,6 +363,26 @@ VISIBLE struct cq *ibv_create_cq(struct context *context, int cqe, void *cq_cont
 		*k = (struct known_cq){ .cq = channel ? cq : NULL, .is_plain = 1 };
 	give_lock();
 	return cq;
+}
+
+void qp_gone(const struct qp *qp, const char *kind, const char *call)
+{
+	int lost = 0;
+	size_t i;
+
+	take_lock();
+	for (i = 0; i < CQS; i++) {
+		if (!cqs[i].cq || !cqs[i].has_first || cqs[i].first.qp_num != qp->number ||
+		    (qp->objects[SEND_CQ] != cqs[i].cq && qp->objects[RECV_CQ] != cqs[i].cq))
+			continue;
+		lost += cqs[i].first.status != FLUSHED;
+		cqs[i].has_first = 0;
+		cqs[i].late = 0;
+	}
+	forget(qp->objects[SEND_CQ], qp->number, NULL);
+	give_lock();
+	if (lost)
+		tell(kind, "%s of queue pair %u with a completion", call, qp->number);
 }
 
 int cq_leaves(void *cq)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Posts and polls as queues.c knows them: extended.c tells it of those by the newer interfaces.
- * Structs are libibverbs'.
+ * Polls as queues.c knows them: extended.c tells it of those by the newer interfaces. Structs are
+ * libibverbs'.
  */
 #ifndef PIB_PRELOAD_QUEUES_H
 #define PIB_PRELOAD_QUEUES_H
@@ -40,6 +40,12 @@ struct context {
 	void *abi_compat;
 };
 
+/* Among the objects that struct ibv_qp begins with. */
+enum {
+	SEND_CQ = 3,
+	RECV_CQ = 4,
+};
+
 /* Pieces of a work request whose memory is looked at. */
 #define PIECES 4
 
@@ -72,14 +78,11 @@ struct more_calls {
 	size_t size;
 };
 
-/* The list is about to be posted to @qp. Return: a number of that, for posts_refused(). */
-uint64_t posts(const struct qp *qp, const struct send_wr *list);
-/* Of those of that number the ones from @from on were not. */
-void posts_refused(uint64_t of_call, int from);
-/* Something is about to be posted to @qp, and nobody knows what. */
-void posts_unknown(const struct qp *qp);
-/* These pieces are where something from elsewhere lands. */
-void pieces_land(const struct piece *pieces, size_t num);
+struct cq;
+
+/* The lock of what is known of memory, sends, CQs and devices. */
+void take_lock(void);
+void give_lock(void);
 /* This was polled from the CQ. Nobody else polls that meanwhile. */
 void polled(const void *cq, const struct wc *wc);
 /* Something was, and nobody knows of which queue pair. */
