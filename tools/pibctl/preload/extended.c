@@ -132,15 +132,19 @@ static int check_cq(const struct cq_init *init)
 	return err;
 }
 
+/* A call that has told of something does not fail unless that is asked for, as tell() says. */
+static void *refused(int err)
+{
+	errno = err;
+	return NULL;
+}
+
 static void *create_qp_ex(struct context *context, struct qp_init *init)
 {
 	__typeof__(create_qp_ex) *own = more_calls_of(context).create_qp_ex;
 	int err = check_qp(init);
 
-	if (!err)
-		return own(context, init);
-	errno = err;
-	return NULL;
+	return err ? refused(err) : own(context, init);
 }
 
 static void *create_srq_ex(struct context *context, struct srq_init *init)
@@ -148,10 +152,7 @@ static void *create_srq_ex(struct context *context, struct srq_init *init)
 	__typeof__(create_srq_ex) *own = more_calls_of(context).create_srq_ex;
 	int err = check_srq(init);
 
-	if (!err)
-		return own(context, init);
-	errno = err;
-	return NULL;
+	return err ? refused(err) : own(context, init);
 }
 
 static void *open_qp(struct context *context, struct qp_open *attr)
@@ -160,10 +161,7 @@ static void *open_qp(struct context *context, struct qp_open *attr)
 	int err = check_bits("ibv_open_qp", "comp_mask", attr->comp_mask, KNOWN_OPEN_QP);
 
 	err |= check_filled("ibv_open_qp", attr->comp_mask & OPEN_XRCD, "xrcd", attr->xrcd);
-	if (!err)
-		return own(context, attr);
-	errno = err;
-	return NULL;
+	return err ? refused(err) : own(context, attr);
 }
 
 static void *open_xrcd(struct context *context, struct xrcd_init *init)
@@ -171,10 +169,7 @@ static void *open_xrcd(struct context *context, struct xrcd_init *init)
 	__typeof__(open_xrcd) *own = more_calls_of(context).open_xrcd;
 	int err = check_bits("ibv_open_xrcd", "comp_mask", init->comp_mask, KNOWN_XRCD);
 
-	if (!err)
-		return own(context, init);
-	errno = err;
-	return NULL;
+	return err ? refused(err) : own(context, init);
 }
 
 /* ---- objects with calls of their own ---- */
@@ -604,10 +599,8 @@ static struct cq_ex *create_cq_ex(struct context *context, struct cq_init *init)
 	int err = check_cq(init);
 	struct cq_ex *cq;
 
-	if (err) {
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return refused(err);
 	cq = own(context, init);
 	if (cq && cq->calls.start)
 		cq_made(cq);
