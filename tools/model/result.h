@@ -2,6 +2,10 @@
 // Results of operations that can fail: a value, or an Error that says why.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,6 +23,17 @@ struct Error {
 inline Error usage_error(std::string text)
 {
 	return Error{std::move(text), 0, true};
+}
+
+/// What a system call has just failed at, with the reason that errno has:
+/// "opening FILE: No such file or directory".
+template <typename... Args>
+Error errno_error(fmt::format_string<Args...> doing, Args &&...args)
+{
+	const int code = errno;
+	return Error{fmt::format("{}: {}", fmt::format(doing, std::forward<Args>(args)...),
+				 std::strerror(code)),
+		     code};
 }
 
 template <typename T>

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 namespace pib::inline model {
@@ -32,9 +30,7 @@ Result<Bytes> read_key_file(const std::string &path)
 {
 	const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rbe"));
 	if (!file)
-		return Error{
-			fmt::format("cannot read key file '{}': {}", path, std::strerror(errno)),
-			errno};
+		return errno_error("cannot read key file '{}'", path);
 	warn_if_open(file.get(), path);
 	// No buffer of the library keeps the key.
 	std::setvbuf(file.get(), nullptr, _IONBF, 0);
@@ -42,9 +38,7 @@ Result<Bytes> read_key_file(const std::string &path)
 	Bytes key(kMost + 2);
 	key.resize(std::fread(key.data(), 1, key.size(), file.get()));
 	if (std::ferror(file.get()))
-		return Error{
-			fmt::format("cannot read key file '{}': {}", path, std::strerror(errno)),
-			errno};
+		return errno_error("cannot read key file '{}'", path);
 	if (!key.empty() && key.back() == '\n')
 		key.pop_back();
 	if (key.size() < kLeast || key.size() > kMost)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "host/outlet.h"
 
@@ -18,8 +17,7 @@ constexpr std::size_t kPending = 256 << 10;
 
 Error file_error(std::string_view doing, std::string_view name)
 {
-	const int code = errno;
-	return Error{fmt::format("cannot {} {}: {}", doing, name, std::strerror(code)), code};
+	return errno_error("cannot {} {}", doing, name);
 }
 
 /// True if a write may wait for a reader.

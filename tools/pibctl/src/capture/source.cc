@@ -2,26 +2,16 @@
 #include "capture/source.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/pib_capture.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace pib::ctl {
 namespace {
 
 /// Signals are looked for that often.
 constexpr int kPollMs = 200;
-
-Error capture_error(std::string_view doing)
-{
-	const int code = errno;
-	return Error{fmt::format("{}: {}", doing, std::strerror(code)), code};
-}
 
 } // namespace
 
@@ -45,14 +35,14 @@ Result<std::size_t> KernelCapture::read(std::span<std::uint8_t> room)
 {
 	const ssize_t n = ::read(fd_, room.data(), room.size());
 	if (n < 0)
-		return capture_error("reading captured packets");
+		return errno_error("reading captured packets");
 	return static_cast<std::size_t>(n);
 }
 
 Status KernelCapture::stop()
 {
 	if (ioctl(fd_, PIB_CAPTURE_STOP))
-		return capture_error("ending the capture");
+		return errno_error("ending the capture");
 	return success();
 }
 
@@ -61,7 +51,7 @@ Result<CaptureSource::Counts> KernelCapture::counts(std::uint32_t port)
 	pib_capture_stats stats{};
 	stats.port = port;
 	if (ioctl(fd_, PIB_CAPTURE_STATS, &stats))
-		return capture_error("asking for the packets that were lost");
+		return errno_error("asking for the packets that were lost");
 	return Counts{stats.captured, stats.lost};
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -26,8 +24,7 @@ namespace {
 
 Error file_error(std::string_view doing, const std::string &path)
 {
-	const int code = errno;
-	return Error{fmt::format("cannot {} {}: {}", doing, path, std::strerror(code)), code};
+	return errno_error("cannot {} {}", doing, path);
 }
 
 Result<std::string> read_file(const std::string &path)

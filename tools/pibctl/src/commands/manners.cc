@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <ostream>
@@ -80,7 +78,7 @@ Status watch_process(const Context &context, TraceInstance &instance, const std:
 	const auto pid = static_cast<pid_t>(*number);
 	const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
 	if (process < 0)
-		return Error{fmt::format("process {}: {}", pid, std::strerror(errno)), errno};
+		return errno_error("process {}", pid);
 	const Interruption interruption;
 	MannersWatcher watcher;
 	auto done = start_trace(instance, pid);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -112,8 +111,7 @@ Result<std::vector<ScriptStep>> read_script(const std::string &file, const Scrip
 	if (file != "-") {
 		opened.open(file);
 		if (!opened)
-			return Error{fmt::format("cannot read {}: {}", file, std::strerror(errno)),
-				     errno};
+			return errno_error("cannot read {}", file);
 	}
 	std::istream &in = file == "-" ? std::cin : opened;
 	auto steps = parse_script(in, given);

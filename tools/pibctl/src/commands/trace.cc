@@ -184,7 +184,7 @@ Result<std::vector<TraceRecord>> read_file_records(const std::string &file,
 {
 	std::ifstream stream(file);
 	if (!stream)
-		return Error{fmt::format("{}: {}", file, std::strerror(errno)), errno};
+		return errno_error("{}", file);
 	return read_records(stream, file, filter);
 }
 

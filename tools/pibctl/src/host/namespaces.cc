@@ -25,7 +25,7 @@ Status run_ip(const std::string &commands)
 		return success();
 	FILE *ip = popen("ip -batch -", "we");
 	if (!ip)
-		return Error{fmt::format("cannot run ip: {}", std::strerror(errno)), errno};
+		return errno_error("cannot run ip");
 	const bool written =
 		std::fwrite(commands.data(), 1, commands.size(), ip) == commands.size();
 	const int status = pclose(ip);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "netlink/mnl_transport.h"
 
-#include <fmt/format.h>
 #include <libmnl/libmnl.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 
 namespace pib::ctl {
 namespace {
@@ -16,12 +14,6 @@ struct SocketCloser {
 	void operator()(mnl_socket *socket) const { mnl_socket_close(socket); }
 };
 using Socket = std::unique_ptr<mnl_socket, SocketCloser>;
-
-Error system_error(std::string_view what)
-{
-	const int code = errno;
-	return Error{fmt::format("{}: {}", what, std::strerror(code)), code};
-}
 
 void enable(mnl_socket *socket, int option)
 {
@@ -41,7 +33,7 @@ public:
 	Status send(View message) override
 	{
 		if (mnl_socket_sendto(socket_.get(), message.data(), message.size()) < 0)
-			return system_error("sending to the kernel over netlink");
+			return errno_error("sending to the kernel over netlink");
 		return success();
 	}
 
@@ -60,7 +52,7 @@ public:
 			if (got < 0 && errno == EINTR)
 				continue;
 			if (got < 0)
-				return system_error("receiving from the kernel over netlink");
+				return errno_error("receiving from the kernel over netlink");
 			// Any process may send to a netlink socket; only port 0 is the kernel.
 			if (from_size != sizeof(from) || from.nl_pid != 0)
 				continue;
@@ -75,7 +67,7 @@ public:
 	{
 		if (mnl_socket_setsockopt(socket_.get(), NETLINK_ADD_MEMBERSHIP, &group,
 					  sizeof(group)) < 0)
-			return system_error("joining a group of netlink");
+			return errno_error("joining a group of netlink");
 		return success();
 	}
 
@@ -87,7 +79,7 @@ private:
 			size = recv(fd(), nullptr, 0, MSG_PEEK | MSG_TRUNC | flags_);
 		} while (size < 0 && errno == EINTR);
 		if (size < 0)
-			return system_error("receiving from the kernel over netlink");
+			return errno_error("receiving from the kernel over netlink");
 		return static_cast<std::size_t>(size);
 	}
 
@@ -99,9 +91,9 @@ Result<std::unique_ptr<MnlTransport>> open_transport(int bus, bool wait = true)
 {
 	Socket socket(mnl_socket_open2(bus, SOCK_CLOEXEC));
 	if (!socket)
-		return system_error("opening a netlink socket");
+		return errno_error("opening a netlink socket");
 	if (mnl_socket_bind(socket.get(), 0, MNL_SOCKET_AUTOPID) < 0)
-		return system_error("binding a netlink socket");
+		return errno_error("binding a netlink socket");
 	enable(socket.get(), NETLINK_EXT_ACK);
 	enable(socket.get(), NETLINK_CAP_ACK);
 	return std::make_unique<MnlTransport>(std::move(socket), wait);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "serve/http_server.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include "serve/listener.h"
 
@@ -147,8 +144,7 @@ Status HttpServer::start(int listener)
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMemory, MHD_OPTION_CONNECTION_TIMEOUT, kIdle,
 		MHD_OPTION_NOTIFY_CONNECTION, on_visit, this, MHD_OPTION_END);
 	if (!daemon_)
-		return Error{fmt::format("cannot start the HTTP server: {}", std::strerror(errno)),
-			     errno};
+		return errno_error("cannot start the HTTP server");
 	return success();
 }
 

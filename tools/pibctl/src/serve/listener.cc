@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "model/words/parse.h"
@@ -78,12 +77,10 @@ Result<int> listen_at(Endpoint &where)
 	const int fd = socket(where.v6 ? AF_INET6 : AF_INET,
 			      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || !open_at(fd, where)) {
-		const int code = errno;
+		Error error = errno_error("cannot listen on {}", format_endpoint(where));
 		if (fd >= 0)
 			close(fd);
-		return Error{fmt::format("cannot listen on {}: {}", format_endpoint(where),
-					 std::strerror(code)),
-			     code};
+		return error;
 	}
 	where.port = bound_port(fd);
 	return fd;

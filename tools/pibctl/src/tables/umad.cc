@@ -51,12 +51,6 @@ Result<std::string> find_file(const std::string &hca, std::uint32_t port)
 		     ENODEV};
 }
 
-Error system_error(std::string_view what)
-{
-	const int code = errno;
-	return Error{fmt::format("{}: {}", what, std::strerror(code)), code};
-}
-
 } // namespace
 
 Umad::~Umad()
@@ -74,7 +68,7 @@ Result<Umad> Umad::open(const std::string &hca, std::uint32_t port)
 		return file.error();
 	const int fd = ::open(file->c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return system_error("opening " + *file);
+		return errno_error("opening {}", *file);
 	Umad umad(fd, 0);
 	ioctl(fd, IB_USER_MAD_ENABLE_PKEY, nullptr);
 	// QP 0, and only answers to what is asked.
@@ -82,7 +76,7 @@ Result<Umad> Umad::open(const std::string &hca, std::uint32_t port)
 	agent.mgmt_class = 0x81;
 	agent.mgmt_class_version = 1;
 	if (ioctl(fd, IB_USER_MAD_REGISTER_AGENT, &agent) < 0)
-		return system_error("registering at " + *file);
+		return errno_error("registering at {}", *file);
 	umad.agent_ = agent.id;
 	return umad;
 }
@@ -98,7 +92,7 @@ Result<Mad> Umad::ask(const Mad &mad) const
 	std::memcpy(buffer.data(), &header, sizeof(header));
 	std::ranges::copy(mad, buffer.begin() + sizeof(header));
 	if (write(fd_, buffer.data(), buffer.size()) < 0)
-		return system_error("sending an SMP");
+		return errno_error("sending an SMP");
 	return hear(mad);
 }
 

@@ -19,7 +19,7 @@ Error trace_error(std::string_view doing, const std::string &path)
 	const int code = errno;
 	if (code == EACCES || code == EPERM)
 		return Error{fmt::format("cannot {} {}: tracing needs root", doing, path), code};
-	return Error{fmt::format("cannot {} {}: {}", doing, path, std::strerror(code)), code};
+	return errno_error("cannot {} {}", doing, path);
 }
 
 Status write_file(const std::string &path, std::string_view text)

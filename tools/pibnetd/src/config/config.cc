@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -53,8 +52,7 @@ Result<std::string> read_text(const std::string &path)
 	std::ifstream file(path);
 	std::stringstream text;
 	if (!file || !(text << file.rdbuf()))
-		return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno)),
-			     errno};
+		return errno_error("cannot read '{}'", path);
 	return text.str();
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace pib::netd {
 namespace {
@@ -21,10 +20,7 @@ constexpr std::size_t kPendingMax = 16 << 20;
 
 Error failed(std::string_view doing, const std::string &path)
 {
-	const int code = errno;
-	return Error{
-		fmt::format("cannot {} control socket '{}': {}", doing, path, std::strerror(code)),
-		code};
+	return errno_error("cannot {} control socket '{}'", doing, path);
 }
 
 void watch(int epoll, int fd, std::uint32_t events, int operation)

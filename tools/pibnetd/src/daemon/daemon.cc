@@ -37,11 +37,6 @@ std::uint64_t random64()
 	return drawn;
 }
 
-Error system_error(std::string_view doing)
-{
-	return Error{fmt::format("cannot {}: {}", doing, std::strerror(errno)), errno};
-}
-
 void watch(int epoll, int fd)
 {
 	epoll_event event{};
@@ -121,7 +116,7 @@ Daemon::Daemon(const Options &options, Log &log) :
 Status Daemon::start()
 {
 	if (!epoll_)
-		return system_error("make an epoll instance");
+		return errno_error("cannot make an epoll instance");
 	sigset_t set;
 	sigemptyset(&set);
 	for (const int signal : {SIGTERM, SIGINT, SIGHUP})
@@ -129,11 +124,11 @@ Status Daemon::start()
 	::sigprocmask(SIG_BLOCK, &set, nullptr);
 	signals_ = Fd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
 	if (!signals_)
-		return system_error("receive signals");
+		return errno_error("cannot receive signals");
 	watch(epoll_.get(), signals_.get());
 	alarm_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
 	if (!alarm_)
-		return system_error("make a timer");
+		return errno_error("cannot make a timer");
 	watch(epoll_.get(), alarm_.get());
 
 	auto config = load_config(options_);
@@ -433,7 +428,7 @@ Status Daemon::run()
 		const int n = ::epoll_wait(epoll_.get(), events.data(),
 					   static_cast<int>(events.size()), wait);
 		if (n < 0 && errno != EINTR)
-			return system_error("wait for events");
+			return errno_error("cannot wait for events");
 		if (wait)
 			io_.caught_up = clock_ns();
 		for (int i = 0; i < n; i++)

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -72,13 +70,10 @@ Status write_state(const std::string &path, const std::vector<Reservation> &all)
 		     << '\n';
 		file.flush();
 		if (!file)
-			return Error{
-				fmt::format("cannot write '{}': {}", fresh, std::strerror(errno)),
-				errno};
+			return errno_error("cannot write '{}'", fresh);
 	}
 	if (std::rename(fresh.c_str(), path.c_str()))
-		return Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno)),
-			     errno};
+		return errno_error("cannot write '{}'", path);
 	return success();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ping/prober.h"
 
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "util/clock.h"
 
@@ -41,9 +39,7 @@ Status Prober::open()
 	sockaddr_storage name;
 	const socklen_t length = to_sockaddr(options_.peer, name);
 	if (!fd_ || ::connect(fd_.get(), reinterpret_cast<sockaddr *>(&name), length))
-		return Error{fmt::format("cannot send to {}: {}", format_address(options_.peer),
-					 std::strerror(errno)),
-			     errno};
+		return errno_error("cannot send to {}", format_address(options_.peer));
 	if (::getrandom(&run_, sizeof(run_), 0) != sizeof(run_))
 		run_ = clock_ns();
 	buffer_.resize(65536);

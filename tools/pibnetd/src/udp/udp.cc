@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "udp/udp.h"
 
-#include <fmt/format.h>
 #include <linux/in6.h>
 #include <linux/sock_diag.h>
 #include <linux/sockios.h>
@@ -35,12 +34,6 @@ constexpr std::size_t kAnswersShare = 8;
 constexpr std::uint64_t kAnswersLeaveNs = 4'000'000'000;
 constexpr std::uint64_t kRoomNs = 5'000'000'000;
 constexpr std::size_t kRoomDefault = 1200;
-
-Error errno_error(std::string doing)
-{
-	const int code = errno;
-	return Error{fmt::format("{}: {}", doing, std::strerror(code)), code};
-}
 
 void set_int(int fd, int level, int name, int value)
 {
@@ -124,8 +117,7 @@ Result<Udp::Socket> Udp::make(const Address &listen, bool shared) const
 	const socklen_t length = to_sockaddr(listen, name);
 	if (::bind(socket.fd.get(), reinterpret_cast<sockaddr *>(&name), length)) {
 		const bool taken = errno == EADDRINUSE;
-		Error error =
-			errno_error(fmt::format("cannot listen on {}", format_address(listen)));
+		Error error = errno_error("cannot listen on {}", format_address(listen));
 		if (taken)
 			error.text += " (by another pibnetd, or by pib on a netdev of this host)";
 		return error;
