@@ -9,21 +9,17 @@
 #include "model/bytes.h"
 #include "model/result.h"
 
+extern "C" {
+#include "kernel/proto/mad.h"
+}
+
 namespace pib::ctl {
 
 constexpr std::size_t kMadSize = 256;
-constexpr std::size_t kSmpDataSize = 64;
 using Mad = std::array<std::uint8_t, kMadSize>;
-using SmpData = std::array<std::uint8_t, kSmpDataSize>;
+using SmpData = std::array<std::uint8_t, PIB_SMP_DATA_LEN>;
 
-enum class SmpAttribute : std::uint16_t {
-	kNodeInfo = 0x11,
-	kSwitchInfo = 0x12,
-	kLinearForwarding = 0x19,
-	kMulticastForwarding = 0x1B,
-};
-
-Mad make_smp_get(const std::vector<std::uint8_t> &path, SmpAttribute attribute,
+Mad make_smp_get(const std::vector<std::uint8_t> &path, pib_sm_attr attribute,
 		 std::uint32_t modifier, std::uint32_t transaction);
 /// True if they are of one transaction. ib_umad sets the upper half of its number.
 bool same_transaction(const Mad &a, const Mad &b);

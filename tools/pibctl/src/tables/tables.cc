@@ -45,7 +45,7 @@ Status read_routes(const AskSmp &ask, std::uint16_t top, std::vector<LidRoute> &
 {
 	top = std::min(top, kLastUnicast);
 	for (unsigned int block = 0; block <= top / kRoutesOfBlock; ++block) {
-		const auto data = ask(SmpAttribute::kLinearForwarding, block);
+		const auto data = ask(PIB_SM_LFT, block);
 		if (!data)
 			return data.error();
 		for (unsigned int i = 0; i < kRoutesOfBlock; ++i) {
@@ -79,8 +79,7 @@ Status read_groups(const AskSmp &ask, unsigned int count, std::uint32_t num_port
 	for (unsigned int block = 0; block * kGroupsOfBlock < count; ++block)
 		for (unsigned int position = 0; position <= num_ports / kPortsOfPosition;
 		     ++position) {
-			const auto data = ask(SmpAttribute::kMulticastForwarding,
-					      position << kPositionShift | block);
+			const auto data = ask(PIB_SM_MFT, position << kPositionShift | block);
 			if (!data)
 				return data.error();
 			add_groups(*data, block, position, groups);
@@ -106,7 +105,7 @@ unsigned int groups_of(const SmpData &info)
 Result<Tables> read_tables(const AskSmp &ask, std::uint32_t num_ports)
 {
 	constexpr std::size_t kLinearTop = 6;
-	const auto info = ask(SmpAttribute::kSwitchInfo, 0);
+	const auto info = ask(PIB_SM_SWITCH_INFO, 0);
 	if (!info)
 		return info.error();
 	Tables tables;
@@ -135,7 +134,7 @@ Result<TablesQuestion> plan_tables(const FabricSnapshot &fabric, const std::stri
 
 AskSmp ask_until(AskSmp ask, std::chrono::steady_clock::time_point end, std::stop_token stop)
 {
-	return [=](SmpAttribute attribute, std::uint32_t modifier) -> Result<SmpData> {
+	return [=](pib_sm_attr attribute, std::uint32_t modifier) -> Result<SmpData> {
 		if (stop.stop_requested())
 			return Error{"the question was given up", EINTR};
 		if (std::chrono::steady_clock::now() >= end)
@@ -147,7 +146,7 @@ AskSmp ask_until(AskSmp ask, std::chrono::steady_clock::time_point end, std::sto
 Result<Tables> read_tables_of(const TablesQuestion &question, const AskSmp &ask)
 {
 	const auto check = [&]() -> Status {
-		const auto info = ask(SmpAttribute::kNodeInfo, 0);
+		const auto info = ask(PIB_SM_NODE_INFO, 0);
 		if (!info)
 			return info.error();
 		if (node_guid_in(*info) != question.guid)
@@ -176,7 +175,7 @@ Result<Tables> ask_by(const DirectedPath &path, const TablesQuestion &question,
 	if (!umad)
 		return umad.error();
 	std::uint32_t transaction = 0;
-	const auto ask = [&](SmpAttribute attribute, std::uint32_t modifier) -> Result<SmpData> {
+	const auto ask = [&](pib_sm_attr attribute, std::uint32_t modifier) -> Result<SmpData> {
 		const auto answer =
 			umad->ask(make_smp_get(path.ports, attribute, modifier, ++transaction));
 		return answer ? read_smp(*answer) : Result<SmpData>(answer.error());

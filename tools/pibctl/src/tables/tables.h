@@ -33,7 +33,7 @@ struct Tables {
 };
 
 /// Asks for an attribute.
-using AskSmp = std::function<Result<SmpData>(SmpAttribute attribute, std::uint32_t modifier)>;
+using AskSmp = std::function<Result<SmpData>(pib_sm_attr attribute, std::uint32_t modifier)>;
 
 Result<Tables> read_tables(const AskSmp &ask, std::uint32_t num_ports);
 

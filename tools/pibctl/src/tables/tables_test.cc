@@ -52,7 +52,7 @@ TEST(Path, NotThroughACableOfWhichAnEndIsDown)
 
 TEST(Smp, IsAsTheIbaSays)
 {
-	const Mad mad = make_smp_get({1, 3}, SmpAttribute::kLinearForwarding, 2, 0x01020304);
+	const Mad mad = make_smp_get({1, 3}, PIB_SM_LFT, 2, 0x01020304);
 	EXPECT_EQ(mad[1], 0x81);
 	EXPECT_EQ(mad[3], 1);
 	EXPECT_EQ(mad[7], 2);
@@ -67,12 +67,12 @@ TEST(Smp, IsAsTheIbaSays)
 
 TEST(Smp, AnAnswerToAnotherQuestionIsNone)
 {
-	const Mad asked = make_smp_get({1}, SmpAttribute::kNodeInfo, 0, 7);
+	const Mad asked = make_smp_get({1}, PIB_SM_NODE_INFO, 0, 7);
 	Mad answer = asked;
 	// The upper half is the kernel's.
 	answer[8] = 0x55;
 	EXPECT_TRUE(same_transaction(answer, asked));
-	EXPECT_FALSE(same_transaction(make_smp_get({1}, SmpAttribute::kNodeInfo, 0, 6), asked));
+	EXPECT_FALSE(same_transaction(make_smp_get({1}, PIB_SM_NODE_INFO, 0, 6), asked));
 }
 
 TEST(Smp, AStatusIsARefusal)
@@ -87,33 +87,34 @@ TEST(Smp, AStatusIsARefusal)
 }
 
 /// A switch of 20 ports: LIDs 1 to 3 by port 5, LID 70 by port 6, a group to ports 2 and 17.
-Result<SmpData> answer(SmpAttribute attribute, std::uint32_t modifier)
+Result<SmpData> answer(pib_sm_attr attribute, std::uint32_t modifier)
 {
 	SmpData data{};
 	switch (attribute) {
-	case SmpAttribute::kNodeInfo:
+	case PIB_SM_NODE_INFO:
 		data[18] = 2;
 		data[19] = 3;
 		break;
-	case SmpAttribute::kSwitchInfo:
+	case PIB_SM_SWITCH_INFO:
 		data[5] = 64;
 		data[7] = 70;
 		data[18] = 0xC0;
 		data[19] = 0x01;
 		break;
-	case SmpAttribute::kLinearForwarding:
+	case PIB_SM_LFT:
 		data.fill(0xFF);
 		if (modifier == 0)
 			data[1] = data[2] = data[3] = 5;
 		if (modifier == 1)
 			data[6] = data[7] = 6;
 		break;
-	case SmpAttribute::kMulticastForwarding:
+	case PIB_SM_MFT:
 		if (modifier == 0)
 			data[3] = 1 << 2;
 		if (modifier == 1u << 28)
 			data[3] = 1 << 1;
 		break;
+	default: ADD_FAILURE() << "no question about attribute " << attribute;
 	}
 	return data;
 }
@@ -122,7 +123,7 @@ TEST(Tables, AreReadBlockByBlock)
 {
 	std::size_t asked = 0;
 	const auto tables = read_tables(
-		[&](SmpAttribute attribute, std::uint32_t modifier) {
+		[&](pib_sm_attr attribute, std::uint32_t modifier) {
 			++asked;
 			return answer(attribute, modifier);
 		},
@@ -145,7 +146,7 @@ TEST(Tables, TheFirstRefusalIsTheLast)
 {
 	std::size_t asked = 0;
 	const auto tables = read_tables(
-		[&](SmpAttribute, std::uint32_t) -> Result<SmpData> {
+		[&](pib_sm_attr, std::uint32_t) -> Result<SmpData> {
 			++asked;
 			return Error{"no"};
 		},
@@ -176,11 +177,11 @@ TEST(Tables, ARecablingMeanwhileIsSeen)
 	const auto question = plan_tables(fake::Fabric().fabric, "sw0");
 	bool recabled = false;
 	const auto tables =
-		read_tables_of(*question, [&](SmpAttribute attribute, std::uint32_t modifier) {
+		read_tables_of(*question, [&](pib_sm_attr attribute, std::uint32_t modifier) {
 			auto data = answer(attribute, modifier);
-			if (attribute == SmpAttribute::kNodeInfo && recabled)
+			if (attribute == PIB_SM_NODE_INFO && recabled)
 				(*data)[19] = 9;
-			recabled |= attribute == SmpAttribute::kMulticastForwarding;
+			recabled |= attribute == PIB_SM_MFT;
 			return data;
 		});
 	ASSERT_FALSE(tables);

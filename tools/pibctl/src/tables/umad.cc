@@ -73,7 +73,7 @@ Result<Umad> Umad::open(const std::string &hca, std::uint32_t port)
 	ioctl(fd, IB_USER_MAD_ENABLE_PKEY, nullptr);
 	// QP 0, and only answers to what is asked.
 	ib_user_mad_reg_req agent{};
-	agent.mgmt_class = 0x81;
+	agent.mgmt_class = PIB_CLASS_SM_DR;
 	agent.mgmt_class_version = 1;
 	if (ioctl(fd, IB_USER_MAD_REGISTER_AGENT, &agent) < 0)
 		return errno_error("registering at {}", *file);
