@@ -8,7 +8,8 @@
  *	4-7	link id of the receiver; 0 in a hello to one not known yet
  *
  * DATA is followed by one IB packet, LRH to ICRC. The rest of a SEGMENT is described in
- * proto/segment.h, that of a CREDIT in proto/credit.h, that of the others in proto/hello.c.
+ * proto/segment.h, that of a CREDIT in proto/credit.h, that of PING and PONG in
+ * docs/wire-format.md, that of the others in proto/hello.c.
  */
 #ifndef PIB_PROTO_DG_H
 #define PIB_PROTO_DG_H
@@ -28,6 +29,8 @@ enum pib_dg_type {
 	PIB_DG_BYE = 4,
 	PIB_DG_SEGMENT = 5,	/* part of a frame of packets, see docs/wire-format.md */
 	PIB_DG_CREDIT = 6,	/* what was taken in, by VL: proto/credit.h */
+	PIB_DG_PING = 14,	/* an echo, of no link: pibnetd answers it, and pibping */
+	PIB_DG_PONG = 15,
 };
 
 enum pib_dg_flags {

@@ -68,7 +68,7 @@ void Core::reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uin
 			return node ? std::optional(node->config.key) : std::nullopt;
 		}};
 	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
-		if (one.size() < PIB_DG_HDR_LEN || one[0] != (PIB_DG_VERSION << 4 | kPing))
+		if (one.size() < PIB_DG_HDR_LEN || one[0] != (PIB_DG_VERSION << 4 | PIB_DG_PING))
 			return;
 		const auto answer = answer_ping(one, responder);
 		if (answer.empty()) {
@@ -111,7 +111,7 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 	case PIB_DG_DATA:
 	case PIB_DG_SEGMENT: data(arrival, header, bytes, now); break;
 	case PIB_DG_CREDIT: credit(arrival, bytes, key, now); break;
-	case kPing: break; // reflect()
+	case PIB_DG_PING: break; // reflect()
 	default: control(arrival, bytes, key, now);
 	}
 }

@@ -786,7 +786,7 @@ TEST_F(Fabric, PingsComeBackAndHellosAreAnsweredWithoutALink)
 	EXPECT_EQ(w.net.sent[0].bytes.size(), 1000u);
 	const auto pong = parse_ping(w.net.sent[0].bytes);
 	ASSERT_TRUE(pong);
-	EXPECT_EQ(pong->type, kPong);
+	EXPECT_EQ(pong->type, PIB_DG_PONG);
 	EXPECT_EQ(pong->run, 42u);
 	EXPECT_EQ(pong->software, PingSoftware::pibnetd);
 	EXPECT_TRUE(pong->flags & kPingFabric);

@@ -156,7 +156,7 @@ void Prober::trips(ProbeReport &report)
 		const std::uint64_t came = clock_ns();
 		if (got.empty() && t.sent >= options_.count && came >= end)
 			break;
-		if (!pong || pong->type != kPong || pong->run != run_ ||
+		if (!pong || pong->type != PIB_DG_PONG || pong->run != run_ ||
 		    pong->sequence > options_.count || seen[pong->sequence] || pong->sent > came)
 			continue;
 		seen[pong->sequence] = true;

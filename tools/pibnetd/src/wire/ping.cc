@@ -40,7 +40,8 @@ std::optional<Ping> parse_ping(std::span<const std::uint8_t> b)
 		return {};
 	pib_dg head;
 	pib_dg_parse(&head, b.data());
-	if (head.version != PIB_DG_VERSION || (head.type != kPing && head.type != kPong))
+	if (head.version != PIB_DG_VERSION ||
+	    (head.type != PIB_DG_PING && head.type != PIB_DG_PONG))
 		return {};
 	Ping ping;
 	ping.type = head.type;
@@ -87,10 +88,10 @@ std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
 				      const PingResponder &responder)
 {
 	auto ping = parse_ping(bytes);
-	if (!ping || ping->type != kPing)
+	if (!ping || ping->type != PIB_DG_PING)
 		return {};
 	const auto key = responder.key_of ? responder.key_of(ping->fabric) : std::nullopt;
-	ping->type = kPong;
+	ping->type = PIB_DG_PONG;
 	ping->flags = 0;
 	if (key)
 		ping->flags |= kPingFabric;

@@ -13,8 +13,6 @@
 
 namespace pib::netd {
 
-constexpr std::uint8_t kPing = 14;
-constexpr std::uint8_t kPong = 15;
 constexpr std::size_t kPingLeast = 48;
 /// Bytes of a PONG, at most, to whoever has not shown that he has the fabric's key.
 constexpr std::size_t kPongSmall = 256;
@@ -31,7 +29,7 @@ enum PingFlags : std::uint8_t {
 enum class PingSoftware : std::uint8_t { pibping = 1, pibnetd = 2 };
 
 struct Ping {
-	std::uint8_t type = kPing;
+	std::uint8_t type = PIB_DG_PING;
 	std::uint8_t flags = 0;
 	std::uint32_t sequence = 0;
 	/// Names the run, so that answers to an earlier one are told apart.
