@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 daa36af781d70fa4eb16cbd54e9d1746d032e148350477ed8f6faaee7aa74477 */
+/*	sha256 673fb077ebd14fbbdcb3c706c357e4bcbfb3b27678e7da2e706b066592a4b703 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>

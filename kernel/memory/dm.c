@@ -110,7 +110,7 @@ struct ib_mr *pib_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm
 	struct pib_dm *dm = to_dm(ibdm);
 	struct pib_mr *mr;
 
-	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_DM, attr->access_flags);
+	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_TYPE_DM, attr->access_flags);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	/* ib_core lets only zero-based regions pass, and only ranges within @dm */

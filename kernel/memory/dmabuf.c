@@ -67,7 +67,7 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 		goto err_put;
 	}
 
-	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_DMABUF, access);
+	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_TYPE_DMABUF, access);
 	if (IS_ERR(mr)) {
 		err = PTR_ERR(mr);
 		goto err_put;

@@ -78,7 +78,7 @@ void pib_mr_discard(struct pib_mr *mr)
 void pib_mr_publish(struct pib_mr *mr)
 {
 	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
-	smp_store_release(&mr->valid, mr->type != PIB_MR_FAST);
+	smp_store_release(&mr->valid, mr->type != PIB_MR_TYPE_FAST);
 	pib_key_publish(mr->k.pd->keys, &mr->k);
 	pib_object_add(mr->k.pd->objects, &mr->obj, PIB_OBJECT_KIND_MR, mr->k.pd->obj.id,
 		       pib_pd_kernel(mr->k.pd));
@@ -111,7 +111,7 @@ static void mr_resume(struct pib_mr *mr)
 
 struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	struct pib_mr *mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_DMA, access);
+	struct pib_mr *mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_TYPE_DMA, access);
 
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
@@ -296,7 +296,7 @@ struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vir
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
-	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_USER, access);
+	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_TYPE_USER, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
@@ -334,7 +334,7 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	bool anew;
 	int err;
 
-	if (mr->type != PIB_MR_USER)
+	if (mr->type != PIB_MR_TYPE_USER)
 		return ERR_PTR(pib_refuse(ibmr->device, -EOPNOTSUPP,
 					  "mr %#x: rereg: no memory of the process",
 					  ibmr->lkey));
@@ -408,7 +408,7 @@ struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num
 		return ERR_PTR(pib_refuse(ibpd->device, -EINVAL, "alloc_mr: %u pages",
 					  max_num_sg));
 
-	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_FAST, 0);
+	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_TYPE_FAST, 0);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->max_pages = max_num_sg;
@@ -435,7 +435,7 @@ int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
 {
 	struct pib_mr *mr = to_mr(ibmr);
 
-	if (mr->type != PIB_MR_FAST)
+	if (mr->type != PIB_MR_TYPE_FAST)
 		return -EINVAL;
 	mr->set_pages = 0;
 	return ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
@@ -445,7 +445,7 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 {
 	struct pib_mr *mr = to_mr(ibmr);
 
-	if (mr->type != PIB_MR_FAST || mr->k.pd != pd || (key ^ mr->k.key) >> 8)
+	if (mr->type != PIB_MR_TYPE_FAST || mr->k.pd != pd || (key ^ mr->k.key) >> 8)
 		return -EINVAL;
 	/* No memory here is persistent. Of processes ib_core refuses it, by the capabilities. */
 	if (access & IB_ACCESS_FLUSH_PERSISTENT)

@@ -8,17 +8,10 @@
 #include <rdma/ib_verbs.h>
 #include "core/objects.h"
 #include "memory/key.h"
+#include "uapi/linux/pib.h"
 
 struct pib_odp;
 struct ib_umem;
-
-enum pib_mr_type {
-	PIB_MR_DMA,	/* all of the kernel's memory */
-	PIB_MR_USER,	/* memory of a process */
-	PIB_MR_FAST,	/* FRWR: registered by a work request */
-	PIB_MR_DM,	/* device memory */
-	PIB_MR_DMABUF,	/* memory of another device */
-};
 
 /**
  * pib_range_wraps() - tell whether a range goes beyond the end of the address space
@@ -71,10 +64,10 @@ struct pib_mr_map {
  * @access: enum ib_access_flags
  * @map: the memory
  * @windows: memory windows bound to the region
- * @umem: PIB_MR_USER: the pinned pages, or
+ * @umem: PIB_MR_TYPE_USER: the pinned pages, or
  * @odp: pages that come and go; @map then has no pages, only numbers
- * @max_pages: PIB_MR_FAST: room in @map.pages
- * @set_pages: PIB_MR_FAST: pages that map_mr_sg has put there
+ * @max_pages: PIB_MR_TYPE_FAST: room in @map.pages
+ * @set_pages: PIB_MR_TYPE_FAST: pages that map_mr_sg has put there
  * @priv: for @release
  * @release: called when the region is freed, to release @priv; NULL: there is nothing more
  * @obj: in pib_pd.objects

@@ -11,6 +11,7 @@
 #include <rdma/ib_verbs.h>
 #include "proto/node.h"
 #include "proto/rc.h"
+#include "tracing/uplink_names.h"
 #include "tracing/values.h"
 #include "uapi/linux/pib.h"
 
@@ -97,27 +98,6 @@
 	X(PIB_PHYS_DISABLED, "DISABLED")				\
 	X(PIB_PHYS_TRAINING, "TRAINING")				\
 	LAST(PIB_PHYS_LINKUP, "LINK_UP")
-
-#define PIB_DATAGRAM_DROPS(X, LAST)					\
-	X(PIB_US_TX_ERRORS, "tx_errors")				\
-	X(PIB_US_RX_SHORT, "rx_short")					\
-	X(PIB_US_RX_VERSION, "rx_version")				\
-	X(PIB_US_RX_UNKNOWN_LINK, "rx_unknown_link")			\
-	X(PIB_US_RX_WRONG_ADDR, "rx_wrong_address")			\
-	X(PIB_US_RX_BAD_HELLO, "rx_bad_hello")				\
-	X(PIB_US_RX_BAD_AUTH, "rx_bad_authentication")			\
-	X(PIB_US_RX_MALFORMED, "rx_malformed")				\
-	X(PIB_US_RX_BAD_ICRC, "rx_bad_icrc")				\
-	X(PIB_US_RX_FABRIC, "rx_other_fabric")				\
-	X(PIB_US_RX_REASM, "rx_reassembly")				\
-	X(PIB_US_RX_OVERRUNS, "rx_overruns")				\
-	X(PIB_US_RX_UNSEALED, "rx_unsealed")				\
-	X(PIB_US_RX_BAD_SEAL, "rx_bad_seal")				\
-	X(PIB_US_RX_REPLAYED, "rx_replayed")				\
-	X(PIB_US_RX_STRANGER, "rx_stranger")				\
-	X(PIB_US_RX_NO_PORT, "rx_no_port")				\
-	X(PIB_US_TX_DROPPED, "tx_dropped")				\
-	LAST(PIB_US_RX_BAD_CREDITS, "rx_bad_credits")
 
 #define PIB_INJECT_RULES(X, LAST)					\
 	X(PIB_INJECT_KIND_DROP, "drop")					\

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 daa36af781d70fa4eb16cbd54e9d1746d032e148350477ed8f6faaee7aa74477 */
+/*	sha256 673fb077ebd14fbbdcb3c706c357e4bcbfb3b27678e7da2e706b066592a4b703 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -31,6 +31,26 @@ enum pib_object_kind {
 	/* private: */
 	__PIB_OBJECT_KIND_MAX,
 	PIB_OBJECT_KIND_MAX = (__PIB_OBJECT_KIND_MAX - 1)
+};
+
+/**
+ * enum pib_mr_type - Kinds of memory regions.
+ * @PIB_MR_TYPE_DMA: All of the kernel's memory.
+ * @PIB_MR_TYPE_USER: Memory of a process.
+ * @PIB_MR_TYPE_FAST: FRWR, registered by a work request.
+ * @PIB_MR_TYPE_DM: Device memory.
+ * @PIB_MR_TYPE_DMABUF: Memory of another device.
+ */
+enum pib_mr_type {
+	PIB_MR_TYPE_DMA,
+	PIB_MR_TYPE_USER,
+	PIB_MR_TYPE_FAST,
+	PIB_MR_TYPE_DM,
+	PIB_MR_TYPE_DMABUF,
+
+	/* private: */
+	__PIB_MR_TYPE_MAX,
+	PIB_MR_TYPE_MAX = (__PIB_MR_TYPE_MAX - 1)
 };
 
 /**
@@ -101,6 +121,10 @@ enum pib_inject_kind {
 	PIB_INJECT_KIND_TX_NOMEM,
 	PIB_INJECT_KIND_RX_NOMEM,
 	PIB_INJECT_KIND_RX_FULL,
+
+	/* private: */
+	__PIB_INJECT_KIND_MAX,
+	PIB_INJECT_KIND_MAX = (__PIB_INJECT_KIND_MAX - 1)
 };
 
 /**
@@ -109,14 +133,18 @@ enum pib_inject_kind {
  * @PIB_INJECT_LIE_NODE_GUID: NodeInfo:NodeGUID.
  * @PIB_INJECT_LIE_PORT_GUID: NodeInfo:PortGUID.
  * @PIB_INJECT_LIE_SYSTEM_IMAGE_GUID: NodeInfo:SystemImageGUID.
- * @PIB_INJECT_LIE_PORT_STATE: PortInfo:PortState, 1 is Down, 2 Init, 3 Armed,
- *   4 Active.
+ * @PIB_INJECT_LIE_PORT_STATE: PortInfo:PortState, 1 is DOWN, 2 INIT, 3 ARMED,
+ *   4 ACTIVE.
  */
 enum pib_inject_lie {
 	PIB_INJECT_LIE_NODE_GUID,
 	PIB_INJECT_LIE_PORT_GUID,
 	PIB_INJECT_LIE_SYSTEM_IMAGE_GUID,
 	PIB_INJECT_LIE_PORT_STATE,
+
+	/* private: */
+	__PIB_INJECT_LIE_MAX,
+	PIB_INJECT_LIE_MAX = (__PIB_INJECT_LIE_MAX - 1)
 };
 
 /**
@@ -131,6 +159,10 @@ enum pib_inject_reason {
 	PIB_INJECT_REASON_FATAL,
 	PIB_INJECT_REASON_ACCESS,
 	PIB_INJECT_REASON_REQUEST,
+
+	/* private: */
+	__PIB_INJECT_REASON_MAX,
+	PIB_INJECT_REASON_MAX = (__PIB_INJECT_REASON_MAX - 1)
 };
 
 /**
@@ -138,7 +170,7 @@ enum pib_inject_reason {
  *   hello. Trunks are made with hosts on the link only.
  * @PIB_ACCEPT_NOBODY: Only links that are asked for here come up.
  * @PIB_ACCEPT_PEERS: Hosts that are named as peers of the uplink's links.
- * @PIB_ACCEPT_LINK: They, and hosts on the same link, behind no router.
+ * @PIB_ACCEPT_LINK: Those peers, and hosts on the same link, behind no router.
  * @PIB_ACCEPT_ANYBODY: All hosts that have the fabric's key, or all hosts if
  *   it has none.
  */
@@ -567,13 +599,13 @@ enum pib_us_attr {
 	PIB_US_RX_SHORT,
 	PIB_US_RX_VERSION,
 	PIB_US_RX_UNKNOWN_LINK,
-	PIB_US_RX_WRONG_ADDR,
+	PIB_US_RX_WRONG_ADDRESS,
 	PIB_US_RX_BAD_HELLO,
-	PIB_US_RX_BAD_AUTH,
+	PIB_US_RX_BAD_AUTHENTICATION,
 	PIB_US_RX_MALFORMED,
 	PIB_US_RX_BAD_ICRC,
-	PIB_US_RX_FABRIC,
-	PIB_US_RX_REASM,
+	PIB_US_RX_OTHER_FABRIC,
+	PIB_US_RX_REASSEMBLY,
 	PIB_US_RX_OVERRUNS,
 	PIB_US_RX_UNSEALED,
 	PIB_US_RX_BAD_SEAL,

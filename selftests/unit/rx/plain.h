@@ -264,7 +264,7 @@ private:
 				continue;
 			if (l.cfg.v6 == came.v6 && &l - links_ == came.host)
 				return &l;
-			count(PIB_US_RX_WRONG_ADDR);
+			count(PIB_US_RX_WRONG_ADDRESS);
 			return nullptr;
 		}
 		count(PIB_US_RX_UNKNOWN_LINK);
@@ -354,7 +354,7 @@ private:
 	void read_frame(const Link &l, const Frame &f)
 	{
 		if (!f.complete())
-			count(PIB_US_RX_REASM);
+			count(PIB_US_RX_REASSEMBLY);
 		else if (f.first[0])
 			count(PIB_US_RX_MALFORMED); // what is before the first packet
 		for (uint32_t i = 0; i < f.parts.size();) {
@@ -419,7 +419,7 @@ private:
 
 	void lose(Link &l, Frames::iterator f)
 	{
-		count(PIB_US_RX_REASM);
+		count(PIB_US_RX_REASSEMBLY);
 		l.frames.erase(f);
 	}
 
@@ -529,7 +529,7 @@ private:
 	{
 		auto f = find_frame(l, s);
 
-		count(PIB_US_RX_REASM);
+		count(PIB_US_RX_REASSEMBLY);
 		if (std::none_of(f->parts.begin(), f->parts.end(),
 				 [](auto &p) { return p.has_value(); }))
 			l.frames.erase(f);

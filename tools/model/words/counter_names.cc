@@ -3,6 +3,8 @@
 
 #include <linux/pib.h>
 
+#include <iterator>
+
 namespace pib::inline model {
 namespace {
 
@@ -30,33 +32,9 @@ constexpr CounterName kPort[] = {
 	{PIB_C_QP1_DROPPED, "qp1_dropped"},
 };
 
-constexpr CounterName kUplink[] = {
-	{PIB_US_TX_DATAGRAMS, "tx_datagrams"},
-	{PIB_US_RX_DATAGRAMS, "rx_datagrams"},
-	{PIB_US_TX_ERRORS, "tx_errors"},
-	{PIB_US_RX_SHORT, "rx_short"},
-	{PIB_US_RX_VERSION, "rx_version"},
-	{PIB_US_RX_UNKNOWN_LINK, "rx_unknown_link"},
-	{PIB_US_RX_WRONG_ADDR, "rx_wrong_address"},
-	{PIB_US_RX_BAD_HELLO, "rx_bad_hello"},
-	{PIB_US_RX_BAD_AUTH, "rx_bad_authentication"},
-	{PIB_US_RX_MALFORMED, "rx_malformed"},
-	{PIB_US_RX_BAD_ICRC, "rx_bad_icrc"},
-	{PIB_US_RX_FABRIC, "rx_other_fabric"},
-	{PIB_US_RX_REASM, "rx_reassembly"},
-	{PIB_US_RX_OVERRUNS, "rx_overruns"},
-	{PIB_US_RX_UNSEALED, "rx_unsealed"},
-	{PIB_US_RX_BAD_SEAL, "rx_bad_seal"},
-	{PIB_US_RX_REPLAYED, "rx_replayed"},
-	{PIB_US_RX_STRANGER, "rx_stranger"},
-	{PIB_US_RX_CE, "rx_ce"},
-	{PIB_US_RX_NO_PORT, "rx_no_port"},
-	{PIB_US_TX_SHRUNK, "tx_shrunk"},
-	{PIB_US_TX_DROPPED, "tx_dropped"},
-	{PIB_US_TX_WAITS, "tx_waits"},
-	{PIB_US_TX_OVERDRAWN, "tx_overdrawn"},
-	{PIB_US_RX_BAD_CREDITS, "rx_bad_credits"},
-};
+#include "model/words/uplink_names.inc"
+
+static_assert(std::size(kPort) == PIB_C_MAX - PIB_C_XMIT_BYTES + 1);
 
 } // namespace
 

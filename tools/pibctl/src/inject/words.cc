@@ -40,6 +40,7 @@ constexpr InjectKind kKinds[] = {
 	{PIB_INJECT_KIND_RX_NOMEM, "qp", "rx-nomem", InjectValue::kCount},
 	{PIB_INJECT_KIND_RX_FULL, "qp", "rx-full", InjectValue::kCount},
 };
+static_assert(std::size(kKinds) == PIB_INJECT_KIND_MAX + 1);
 
 struct Code {
 	std::string_view word;
@@ -57,6 +58,7 @@ constexpr Code kEvents[] = {{"none", PIB_INJECT_REASON_NONE},
 			    {"fatal", PIB_INJECT_REASON_FATAL},
 			    {"access", PIB_INJECT_REASON_ACCESS},
 			    {"request", PIB_INJECT_REASON_REQUEST}};
+static_assert(std::size(kEvents) == PIB_INJECT_REASON_MAX + 1);
 /// Subnet management is that with directed routes, too.
 constexpr Code kClasses[] = {
 	{"sm", 0x01}, {"sa", 0x03}, {"perf", 0x04}, {"cm", 0x07}, {"cc", 0x21}};
@@ -64,6 +66,7 @@ constexpr Code kLies[] = {{"node-guid", PIB_INJECT_LIE_NODE_GUID},
 			  {"port-guid", PIB_INJECT_LIE_PORT_GUID},
 			  {"system-image-guid", PIB_INJECT_LIE_SYSTEM_IMAGE_GUID},
 			  {"port-state", PIB_INJECT_LIE_PORT_STATE}};
+static_assert(std::size(kLies) == PIB_INJECT_LIE_MAX + 1);
 /// PortInfo:PortState.
 constexpr Code kStates[] = {{"down", 1}, {"init", 2}, {"armed", 3}, {"active", 4}};
 /// The last error number of Linux.

@@ -20,7 +20,7 @@ struct Word {
 };
 
 /// States as "rdma resource show qp" spells them.
-const Word kWords[] = {
+constexpr Word kWords[] = {
 	{PIB_OBJECT_KIND_QP, PIB_O_STATE, 0, "RESET"},
 	{PIB_OBJECT_KIND_QP, PIB_O_STATE, 1, "INIT"},
 	{PIB_OBJECT_KIND_QP, PIB_O_STATE, 2, "RTR"},
@@ -38,17 +38,21 @@ const Word kWords[] = {
 	{PIB_OBJECT_KIND_QP, PIB_O_MIGRATION, 0, "MIGRATED"},
 	{PIB_OBJECT_KIND_QP, PIB_O_MIGRATION, 1, "REARM"},
 	{PIB_OBJECT_KIND_QP, PIB_O_MIGRATION, 2, "ARMED"},
-	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, 0, "DMA"},
-	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, 1, "USER"},
-	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, 2, "FAST"},
-	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, 3, "DM"},
-	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, 4, "DMABUF"},
+	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, PIB_MR_TYPE_DMA, "DMA"},
+	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, PIB_MR_TYPE_USER, "USER"},
+	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, PIB_MR_TYPE_FAST, "FAST"},
+	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, PIB_MR_TYPE_DM, "DM"},
+	{PIB_OBJECT_KIND_MR, PIB_O_TYPE, PIB_MR_TYPE_DMABUF, "DMABUF"},
 	{PIB_OBJECT_KIND_SRQ, PIB_O_TYPE, 0, "BASIC"},
 	{PIB_OBJECT_KIND_SRQ, PIB_O_TYPE, 1, "XRC"},
 	{PIB_OBJECT_KIND_CQ, PIB_O_ARMED, 0, "no"},
 	{PIB_OBJECT_KIND_CQ, PIB_O_ARMED, 1, "SOLICITED"},
 	{PIB_OBJECT_KIND_CQ, PIB_O_ARMED, 2, "ANY"},
 };
+
+static_assert(std::ranges::count_if(kWords, [](const Word &word) {
+		      return word.kind == PIB_OBJECT_KIND_MR && word.attribute == PIB_O_TYPE;
+	      }) == PIB_MR_TYPE_MAX + 1);
 
 /// As <infiniband/verbs.h> names them, without IBV_ACCESS_.
 std::string access_words(std::uint64_t access)

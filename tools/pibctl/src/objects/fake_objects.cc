@@ -79,9 +79,10 @@ Bytes udp_link_answer()
 
 Bytes uplink_answer()
 {
-	return join({text(PIB_A_NETDEV, "eth0"), u32(PIB_A_IFINDEX, 4), u32(PIB_A_FABRIC, 0),
-		     u16(PIB_A_UDP_PORT, 18514), text(PIB_A_SWITCH_NAME, "eth0"),
-		     nest(PIB_A_STATS, {u64(PIB_US_TX_DATAGRAMS, 10), u64(PIB_US_RX_REASM, 2)})});
+	return join(
+		{text(PIB_A_NETDEV, "eth0"), u32(PIB_A_IFINDEX, 4), u32(PIB_A_FABRIC, 0),
+		 u16(PIB_A_UDP_PORT, 18514), text(PIB_A_SWITCH_NAME, "eth0"),
+		 nest(PIB_A_STATS, {u64(PIB_US_TX_DATAGRAMS, 10), u64(PIB_US_RX_REASSEMBLY, 2)})});
 }
 
 Bytes queue_pair_answer()

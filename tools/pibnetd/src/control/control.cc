@@ -18,10 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As the module takes them.
-constexpr std::uint64_t kLatencyMaxNs = 10 * PIB_NSEC_PER_SEC;
-constexpr std::uint64_t kRateMax = 100'000'000'000'000;
-constexpr std::uint64_t kFlapMaxMs = 3'600'000;
+#include "model/words/fault_max.inc"
 
 struct Request {
 	Core &core;
@@ -294,9 +291,10 @@ Status read_count(const Json &body, const char *key, std::uint64_t most, std::op
 Status read_flap(const Json &body, model::LinkChange &change)
 {
 	std::optional<std::uint32_t> up, down;
-	for (const auto &[key, out] :
-	     {std::pair{"flap_up_ms", &up}, std::pair{"flap_down_ms", &down}})
-		if (auto read = read_count(body, key, kFlapMaxMs, *out); !read)
+	for (const auto &[key, most, out] :
+	     {std::tuple{"flap_up_ms", FaultMax::kFlapUp, &up},
+	      std::tuple{"flap_down_ms", FaultMax::kFlapDown, &down}})
+		if (auto read = read_count(body, key, most, *out); !read)
 			return read;
 	if (!up && !down)
 		return success();
@@ -313,12 +311,14 @@ Status read_faults(const Json &body, model::LinkChange &change)
 	      std::pair{"reorder", &change.reorder}})
 		if (auto read = read_share(body, key, 1e9, 1, *out); !read)
 			return read;
-	if (auto read = read_share(body, "bit_errors", 1e15, 0.01, change.bit_errors); !read)
+	if (auto read = read_share(body, "bit_errors", 1e15, FaultMax::kBitErrors / 1e15,
+				   change.bit_errors);
+	    !read)
 		return read;
 	for (const auto &[key, most, out] :
 	     {std::tuple{"seed", ~std::uint64_t{0}, &change.seed},
-	      std::tuple{"latency_ns", kLatencyMaxNs, &change.latency},
-	      std::tuple{"rate_bps", kRateMax, &change.rate}})
+	      std::tuple{"latency_ns", FaultMax::kLatency, &change.latency},
+	      std::tuple{"rate_bps", FaultMax::kRate, &change.rate}})
 		if (auto read = read_count(body, key, most, *out); !read)
 			return read;
 	if (body.contains("healthy")) {

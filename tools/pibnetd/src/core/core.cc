@@ -127,7 +127,7 @@ Link *Core::data_link(const Arrival &arrival, const pib_dg &header)
 	}
 	if (same_host(found->second->path.remote, arrival.path.remote))
 		return found->second.get();
-	stats_.add(PIB_US_RX_WRONG_ADDR);
+	stats_.add(PIB_US_RX_WRONG_ADDRESS);
 	return nullptr;
 }
 
@@ -233,7 +233,7 @@ void Core::segment(Link &link, std::span<const std::uint8_t> bytes, bool ce, std
 void Core::frame(Link &link, Frame frame, std::uint64_t now)
 {
 	if (!frame.whole())
-		stats_.add(PIB_US_RX_REASM);
+		stats_.add(PIB_US_RX_REASSEMBLY);
 	for (Run &run : frame.runs) {
 		unsigned i = run.begin;
 		while (i < run.end && frame.first[i] >= frame.size)
@@ -300,7 +300,7 @@ void Core::timers(std::uint64_t now)
 			if (todo & PIB_SESSION_DO_SEND)
 				keep_credit(*link, now);
 		}
-		stats_.add(PIB_US_RX_REASM, link->frames.expire(now));
+		stats_.add(PIB_US_RX_REASSEMBLY, link->frames.expire(now));
 		if (expired(*link, now))
 			dead.push_back(link.get());
 	}

@@ -195,7 +195,7 @@ TEST_F(Fabric, GarbageIsCountedByItsReason)
 	w.deliver(a.at, changed(3, static_cast<std::uint8_t>(good[3] + 1)));
 	EXPECT_EQ(w.count(PIB_US_RX_UNKNOWN_LINK), 2u);
 	w.deliver(b.at, good);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 1u);
 	w.deliver(a.at, changed(1, PIB_DG_NOICRC));
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 1u);
 	w.deliver(a.at, changed(PIB_DG_HDR_LEN, 0xFF));

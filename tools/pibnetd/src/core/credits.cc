@@ -94,7 +94,7 @@ void Core::credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, H
 	Link &link = *found->second;
 	// Questions come from the ports of flows.
 	if (!same_host(link.path.remote, arrival.path.remote)) {
-		stats_.add(PIB_US_RX_WRONG_ADDR);
+		stats_.add(PIB_US_RX_WRONG_ADDRESS);
 		return;
 	}
 	if (!link.windows || m.nonce != link.session.peer_nonce ||
@@ -103,7 +103,7 @@ void Core::credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, H
 		return;
 	}
 	if (link.session.peer_key && key != link.session.peer_key) {
-		stats_.add(PIB_US_RX_BAD_AUTH);
+		stats_.add(PIB_US_RX_BAD_AUTHENTICATION);
 		return;
 	}
 	const std::uint32_t todo = pib_credits_rx(&link.credits, &m, now);

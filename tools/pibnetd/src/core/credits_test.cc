@@ -164,10 +164,10 @@ TEST_F(Windows, TheKeyIsFoundBeforeADatagramIsReceived)
 	ASSERT_EQ(keys, (std::vector<HelloKey>{number, {}}));
 	// The key that was found is believed.
 	const auto refused = [&](const Bytes &bytes, HelloKey key) {
-		const auto before = w.count(PIB_US_RX_BAD_AUTH);
+		const auto before = w.count(PIB_US_RX_BAD_AUTHENTICATION);
 		w.core.receive(arrival(bytes), {&key, 1}, w.now);
 		w.core.flush(w.now);
-		return w.count(PIB_US_RX_BAD_AUTH) - before;
+		return w.count(PIB_US_RX_BAD_AUTHENTICATION) - before;
 	};
 	EXPECT_EQ(refused(good, {}), 1u);
 	EXPECT_EQ(refused(good, *number + 1), 1u) << "that of another fabric";
@@ -183,7 +183,7 @@ TEST_F(Windows, TheSameHoldsWithAKey)
 	Bytes forged = b.credit(PIB_CREDIT_TELLS, w.now);
 	pib_put32(&forged[36], 100000000);
 	w.deliver(b.at, forged);
-	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTH), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTHENTICATION), 1u);
 	w.carry();
 	EXPECT_EQ(came(0), kAlone);
 	take();
@@ -461,7 +461,7 @@ TEST_F(Windows, BadOnesAreCounted)
 	flood(0, 1);
 	const Bytes good = b.credit(PIB_CREDIT_TELLS, w.now);
 	w.deliver(address(9), good);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 1u);
 	Bytes bad = good;
 	bad[20]++;
 	w.deliver(b.at, bad);

@@ -93,7 +93,7 @@ TEST_F(Fabric, FramesArePutTogetherAndALostSegmentCostsItsPacketsOnly)
 	ASSERT_EQ(b.packets.size(), 4u);
 	EXPECT_EQ(b.packets[0], packets[0]);
 	EXPECT_EQ(b.packets[1], packets[2]);
-	EXPECT_GE(w.count(PIB_US_RX_REASM), 1u);
+	EXPECT_GE(w.count(PIB_US_RX_REASSEMBLY), 1u);
 }
 
 std::size_t marked(const std::vector<Bytes> &packets)
@@ -179,11 +179,11 @@ TEST_F(Fabric, APeerHearsWhichPaddedProbeCame)
 		fresh.deliver(peer.at, *probe);
 		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 1u) << "it came before";
 		fresh.deliver(address(9), *probe);
-		EXPECT_EQ(fresh.count(PIB_US_RX_WRONG_ADDR), 1u);
+		EXPECT_EQ(fresh.count(PIB_US_RX_WRONG_ADDRESS), 1u);
 		Bytes other = *probe;
 		other[155]++;
 		fresh.deliver(peer.at, other);
-		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_AUTH), keyed ? 1u : 0u);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_AUTHENTICATION), keyed ? 1u : 0u);
 		other = *probe;
 		other.pop_back();
 		fresh.deliver(peer.at, other);

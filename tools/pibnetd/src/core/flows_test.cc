@@ -19,7 +19,7 @@ TEST_F(Fabric, DataMayComeFromAnyPortOfThePeer)
 	w.deliver(flow, a.data(make_packet({.slid = 2, .dlid = 3})));
 	w.carry();
 	EXPECT_EQ(b.packets.size(), 1u);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 0u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 0u);
 }
 
 // A firewall or a NAT may let nothing but the links' own port through, and may change its mind.
@@ -43,7 +43,7 @@ TEST_F(Fabric, APeerIsToldWhetherItsFlowsComeIn)
 	EXPECT_TRUE(told());
 	w.run(2 * PIB_KEEPALIVE_MS);
 	EXPECT_FALSE(told()) << "none has come for long";
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 0u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 0u);
 }
 
 TEST_F(Fabric, ProbesCountForTheirSessionOnly)
@@ -94,7 +94,7 @@ TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
 	w.deliver(flow, recorded);
 	w.run(2 * PIB_KEEPALIVE_MS);
 	EXPECT_FALSE(a.session.peer_caps & PIB_CAP_FLOWS_COME);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 5u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 5u);
 	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
 }
 

@@ -25,7 +25,7 @@ TEST_F(Fabric, KeysMustAgree)
 	EXPECT_FALSE(w.port_of(b) || w.port_of(c));
 	EXPECT_EQ(c.refusal, PIB_REFUSED_KEY);
 	EXPECT_EQ(b.refusal, PIB_REFUSED_NOT) << "what it cannot check it does not believe";
-	EXPECT_GE(w.count(PIB_US_RX_BAD_AUTH), 2u);
+	EXPECT_GE(w.count(PIB_US_RX_BAD_AUTHENTICATION), 2u);
 	w.port_of(a)->p.state = PIB_PORT_INIT;
 	w.deliver(a.at, a.sealed(get_node_info()));
 	w.carry();
@@ -129,7 +129,7 @@ TEST_F(Exchange, StepByStepWithTwoRestarts)
 		peer->rekey(new_key, {}, w.now);
 	EXPECT_EQ(ups(a), 3u);
 	EXPECT_EQ(ups(b), 3u);
-	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTH), 0u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTHENTICATION), 0u);
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_SEAL), 0u);
 }
 
@@ -401,10 +401,10 @@ TEST_F(Fabric, WhatNamesALinkIsCheckedBeforeItIsReceived)
 				      .bytes = bytes,
 				      .step = bytes.size(),
 				      .hop_limit = PIB_HOP_LIMIT};
-		const auto before = w.count(PIB_US_RX_BAD_AUTH);
+		const auto before = w.count(PIB_US_RX_BAD_AUTHENTICATION);
 		w.core.receive(arrival, {&key, 1}, w.now);
 		w.core.flush(w.now);
-		return w.count(PIB_US_RX_BAD_AUTH) - before;
+		return w.count(PIB_US_RX_BAD_AUTHENTICATION) - before;
 	};
 	const std::uint32_t number = w.node().key_number;
 	const Link &link = *w.port_of(a)->link;
@@ -671,7 +671,7 @@ TEST_F(Fabric, ThatTheKeysDifferIsKnownThoughItCannotBeProved)
 	EXPECT_EQ(link.refusal(w.now), nullptr);
 	w.deliver(a.at, refusal_of(w.net, PIB_REFUSED_KEY));
 	EXPECT_STREQ(link.refusal(w.now), "the fabric's key is another one");
-	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTH), 2u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTHENTICATION), 2u);
 }
 
 } // namespace

@@ -348,7 +348,7 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 	}
 	Link &link = *found->second;
 	if (link.port->owner->config.fabric != h.fabric) {
-		stats_.add(PIB_US_RX_FABRIC);
+		stats_.add(PIB_US_RX_OTHER_FABRIC);
 	} else if (key) {
 		// All switches of a fabric have the same keys.
 		h.key = *key;
@@ -362,7 +362,7 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 void Core::unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		       std::uint64_t now)
 {
-	stats_.add(PIB_US_RX_BAD_AUTH);
+	stats_.add(PIB_US_RX_BAD_AUTHENTICATION);
 	// A sender that answers this link's session has heard it. The address alone is easily
 	// forged.
 	if (type != PIB_DG_BYE && h.peer_nonce == link.session.nonce)
@@ -418,13 +418,13 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, HelloK
 	const Switch *node = ports_.acceptor(h.fabric);
 	const bool wants_answer = type == PIB_DG_HELLO && (h.link_id || h.caps & PIB_CAP_PROBE);
 	if (!node) {
-		stats_.add(PIB_US_RX_FABRIC);
+		stats_.add(PIB_US_RX_OTHER_FABRIC);
 		if (wants_answer)
 			refuse(arrival.path, h, PIB_REFUSED_FABRIC, now);
 		return;
 	}
 	if (!key) {
-		stats_.add(PIB_US_RX_BAD_AUTH);
+		stats_.add(PIB_US_RX_BAD_AUTHENTICATION);
 		if (type == PIB_DG_HELLO && h.link_id)
 			claim(match(h, arrival.path.remote), arrival.path, now);
 		if (wants_answer)
@@ -468,7 +468,7 @@ void Core::echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uin
 		return;
 	}
 	if (!by) {
-		stats_.add(PIB_US_RX_BAD_AUTH);
+		stats_.add(PIB_US_RX_BAD_AUTHENTICATION);
 		return;
 	}
 	h.key = *by;
@@ -588,7 +588,7 @@ void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uin
 	if (may_be)
 		todo = pib_session_rx_probe(&link.session, &h, type, now);
 	if (todo & PIB_SESSION_DO_REJECT)
-		stats_.add(PIB_US_RX_WRONG_ADDR);
+		stats_.add(PIB_US_RX_WRONG_ADDRESS);
 	if (todo & PIB_SESSION_DO_SEND)
 		say(link, now);
 }
@@ -597,7 +597,7 @@ void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uin
 void Core::take_padded(Link &link, const Path &path, const pib_hello &h, std::uint8_t type)
 {
 	if (link.path.remote != path.remote)
-		stats_.add(PIB_US_RX_WRONG_ADDR);
+		stats_.add(PIB_US_RX_WRONG_ADDRESS);
 	else if (!pib_session_take_padded(&link.session, &h, type))
 		stats_.add(PIB_US_RX_BAD_HELLO);
 }
@@ -625,7 +625,7 @@ void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, 
 		return;
 	}
 	if (!knows(link, arrival, h, type, shown, now)) {
-		stats_.add(PIB_US_RX_WRONG_ADDR);
+		stats_.add(PIB_US_RX_WRONG_ADDRESS);
 		return;
 	}
 	if (refused(link, arrival.path, h, type, now))

@@ -119,7 +119,7 @@ TEST_F(Fabric, OtherFabricsAndClosedSwitchesRefuse)
 	w.run(1000);
 	EXPECT_EQ(a.refusal, PIB_REFUSED_FABRIC);
 	EXPECT_EQ(b.refusal, PIB_REFUSED_CLOSED);
-	EXPECT_GE(w.count(PIB_US_RX_FABRIC), 1u);
+	EXPECT_GE(w.count(PIB_US_RX_OTHER_FABRIC), 1u);
 }
 
 TEST_F(Fabric, WhoSaysHelloInTheVersionBeforeIsToldSo)
@@ -443,11 +443,11 @@ TEST_F(Mover, APeerMayMoveButItsRecordedDatagramsMoveNothing)
 	const Bytes recorded = next();
 	w.deliver(home, recorded);
 	w.deliver(elsewhere, recorded);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 1u);
 	EXPECT_EQ(link().path.remote, home);
 	EXPECT_TRUE(sent_to(elsewhere).empty());
 	w.deliver(elsewhere, next());
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 2u);
 	EXPECT_EQ(link().path.remote, home) << "it is asked first";
 	const auto answers = answers_to(sent_to(elsewhere));
 	ASSERT_EQ(answers.size(), 1u);
@@ -457,7 +457,7 @@ TEST_F(Mover, APeerMayMoveButItsRecordedDatagramsMoveNothing)
 	EXPECT_EQ(link().path.remote, elsewhere);
 	w.deliver(home, answers[0]);
 	EXPECT_EQ(link().path.remote, elsewhere);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 4u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 4u);
 	const auto restarts = link().session.restarts;
 	a.at = elsewhere;
 	w.run(5000);
@@ -538,7 +538,7 @@ TEST_F(Mover, WhoHasTakenTheSessionOfAnotherDoesNotMoveThere)
 	ASSERT_EQ(answers.size(), 1u) << "it answers what it was asked";
 	w.deliver(b.at, answers[0]);
 	EXPECT_EQ(mine->path.remote, home);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 2u);
 }
 
 TEST_F(Mover, WhoSaysGoodbyeNeedsNoAddress)
@@ -638,7 +638,7 @@ TEST_F(Fabric, WhoWouldGetNoPortDoesNotTakeThatOfAPeerThatIsAway)
 	};
 	comes(254, 0);
 	comes(254, port.link->session.local_id);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 2u);
 	EXPECT_EQ(port.link->path.remote, home);
 	w.net.sent.clear();
 	comes(255, 0);
