@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <linux/pib_capture.h>
 
+#include <iterator>
+
 namespace pib::ctl {
 namespace {
 
@@ -12,45 +14,60 @@ constexpr std::size_t kGrh = 40;
 constexpr std::size_t kBth = 12;
 constexpr std::uint32_t kPsnMask = 0xffffff;
 
+struct Reason {
+	pib_capture_reason reason;
+	std::string_view text;
+};
+/// By their numbers.
+constexpr Reason kReasons[] = {
+	{PIB_CAPTURE_PASSED, ""},
+	{PIB_CAPTURE_INACTIVE, "the port is not active or has no cable"},
+	{PIB_CAPTURE_MTU, "larger than the MTU of the link"},
+	{PIB_CAPTURE_NO_VL, "no VL for its SL"},
+	{PIB_CAPTURE_NO_ROUTE, "no route to its DLID"},
+	{PIB_CAPTURE_LOOP, "it would leave by the port by which it came"},
+	{PIB_CAPTURE_PKEY_IN, "the port's P_Keys do not let it in"},
+	{PIB_CAPTURE_PKEY_OUT, "the port's P_Keys do not let it out"},
+	{PIB_CAPTURE_HOPS, "too many switches"},
+	{PIB_CAPTURE_FULL, "no room where it goes"},
+	{PIB_CAPTURE_LOST, "lost in the cable"},
+	{PIB_CAPTURE_DAMAGED, "damaged in the cable"},
+	{PIB_CAPTURE_DUPLICATED, "duplicated by the cable"},
+	{PIB_CAPTURE_REORDERED, "overtaken in the cable"},
+	{PIB_CAPTURE_HOQ, "head of its queue for too long (HOQLife)"},
+	{PIB_CAPTURE_LIFE, "in the switch for too long (LifeTimeValue)"},
+	{PIB_CAPTURE_BAD_PATH, "its LID or GID is not the port's"},
+	{PIB_CAPTURE_NO_QP, "no such QP"},
+	{PIB_CAPTURE_BAD_SERVICE, "the QP has another service or peer"},
+	{PIB_CAPTURE_BAD_PKEY, "the QP has another P_Key"},
+	{PIB_CAPTURE_INJECTED, "lost on purpose where the QP sends"},
+	{PIB_CAPTURE_NO_COPY, "a multicast of which no more copies are made"},
+	{PIB_CAPTURE_NO_MEMORY, "the kernel has no memory for it"},
+	{PIB_CAPTURE_QP_STATE, "it takes nothing in"},
+	{PIB_CAPTURE_BAD_QKEY, "it has another Q_Key"},
+	{PIB_CAPTURE_BAD_LENGTH, "the length does not fit"},
+	{PIB_CAPTURE_BAD_OPCODE, "the opcode is not expected"},
+	{PIB_CAPTURE_BAD_RESPONSE, "a response to no request"},
+	{PIB_CAPTURE_OLD_RESPONSE, "a response that has come before"},
+	{PIB_CAPTURE_OLD_REQUEST, "a request that has come before"},
+	{PIB_CAPTURE_NO_PAGE, "its memory has no page yet"},
+	{PIB_CAPTURE_NO_RECEIVE, "no receive is posted"},
+	{PIB_CAPTURE_OUT_OF_SEQUENCE, "one before it is missing"},
+	{PIB_CAPTURE_REFUSED, "it has refused a request before"},
+};
+constexpr bool every_reason_has_its_row()
+{
+	for (std::size_t i = 0; i < std::size(kReasons); ++i)
+		if (kReasons[i].reason != i)
+			return false;
+	return std::size(kReasons) == __PIB_CAPTURE_REASONS;
+}
+static_assert(every_reason_has_its_row());
+
 std::string_view reason_text(std::uint8_t reason)
 {
-	static constexpr std::array<std::string_view, __PIB_CAPTURE_REASONS> kTexts = {
-		"",
-		"the port is not active or has no cable",
-		"larger than the MTU of the link",
-		"no VL for its SL",
-		"no route to its DLID",
-		"it would leave by the port by which it came",
-		"the port's P_Keys do not let it in",
-		"the port's P_Keys do not let it out",
-		"too many switches",
-		"no room where it goes",
-		"lost in the cable",
-		"damaged in the cable",
-		"duplicated by the cable",
-		"overtaken in the cable",
-		"head of its queue for too long (HOQLife)",
-		"in the switch for too long (LifeTimeValue)",
-		"its LID or GID is not the port's",
-		"no such QP",
-		"the QP has another service or peer",
-		"the QP has another P_Key",
-		"lost on purpose where the QP sends",
-		"a multicast of which no more copies are made",
-		"the kernel has no memory for it",
-		"it takes nothing in",
-		"it has another Q_Key",
-		"the length does not fit",
-		"the opcode is not expected",
-		"a response to no request",
-		"a response that has come before",
-		"a request that has come before",
-		"its memory has no page yet",
-		"no receive is posted",
-		"one before it is missing",
-		"it has refused a request before",
-	};
-	return reason < kTexts.size() ? kTexts[reason] : "a reason that this pibctl does not know";
+	return reason < std::size(kReasons) ? kReasons[reason].text
+					    : "a reason that this pibctl does not know";
 }
 
 /// True for what a cable does to packets that go on all the same.
