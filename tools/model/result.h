@@ -25,7 +25,7 @@ inline Error usage_error(std::string text)
 	return Error{std::move(text), 0, true};
 }
 
-/// What a system call has just failed at, with the reason that errno has:
+/// Makes an error of errno, right after the system call that has set it:
 /// "opening FILE: No such file or directory".
 template <typename... Args>
 Error errno_error(fmt::format_string<Args...> doing, Args &&...args)
