@@ -2,6 +2,7 @@
 #include <linux/kernel.h>
 #include <rdma/ib_verbs.h>
 #include "hca/behavior.h"
+#include "proto/splitmix.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define SGE_ZERO_MEANS	0x80000000U
@@ -13,19 +14,15 @@ void pib_behaviors_set(struct pib_behaviors *b, const struct pib_behaviors_cfg *
 	WRITE_ONCE(b->set, cfg->set);
 }
 
-/* SplitMix64, as in proto/fault.c. Choices of several CPUs are one sequence. */
+/* Choices of several CPUs are one sequence. */
 static u64 draw_bits(struct pib_behaviors *b)
 {
-	u64 z = atomic64_add_return(0x9E3779B97F4A7C15ULL, &b->drawn);
-
-	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
-	z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
-	return z ^ z >> 31;
+	return pib_splitmix(atomic64_add_return(PIB_SPLITMIX_STEP, &b->drawn));
 }
 
 u32 pib_behavior_draw(struct pib_behaviors *b, u32 n)
 {
-	return (u32)((draw_bits(b) >> 32) * n >> 32);
+	return pib_splitmix_below(draw_bits(b), n);
 }
 
 /* Opcodes that programs look for: one of another kind misleads a program that relies on it. */

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fault.h"
-
-/* SplitMix64 (Steele, Lea, Flood 2014): any seed will do, and a step is a few instructions. */
-static u64 draw_mix(u64 z)
-{
-	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
-	z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
-	return z ^ z >> 31;
-}
+#include "splitmix.h"
 
 static u64 draw_next(struct pib_fault *f, enum pib_fault_lot lot)
 {
-	f->state[lot] += 0x9E3779B97F4A7C15ULL;
-	return draw_mix(f->state[lot]);
+	f->state[lot] += PIB_SPLITMIX_STEP;
+	return pib_splitmix(f->state[lot]);
 }
 
 /* 0 .. @n - 1 */
 static u32 draw_below(struct pib_fault *f, enum pib_fault_lot lot, u32 n)
 {
-	return (u32)((draw_next(f, lot) >> 32) * n >> 32);
+	return pib_splitmix_below(draw_next(f, lot), n);
 }
 
 /* True in @per_billion of 10^9 cases. Nothing is drawn where there is nothing to choose. */
@@ -66,8 +59,8 @@ void pib_fault_init(struct pib_fault *f, const struct pib_fault_cfg *cfg, unsign
 {
 	memset(f, 0, sizeof(*f));
 	f->cfg = *cfg;
-	f->state[PIB_FAULT_DATA] = draw_mix(cfg->seed + 2 * direction);
-	f->state[PIB_FAULT_MGMT] = draw_mix(cfg->seed + 2 * direction + 1);
+	f->state[PIB_FAULT_DATA] = pib_splitmix(cfg->seed + 2 * direction);
+	f->state[PIB_FAULT_MGMT] = pib_splitmix(cfg->seed + 2 * direction + 1);
 	/* 2^64 / 10^15 is 18446 + 195054 / 2^18, nearly. */
 	if (cfg->bit_errors)
 		f->keep = 0 - (cfg->bit_errors * 18446 + (cfg->bit_errors * 195054 >> 18));
