@@ -8,6 +8,10 @@
 #include <bit>
 #include <iterator>
 
+extern "C" {
+#include "kernel/proto/splitmix.h"
+}
+
 namespace pib::ctl {
 namespace {
 
@@ -20,15 +24,6 @@ Error unknown(std::string_view word)
 		list += fmt::format("{}, ", name.word);
 	return usage_error(
 		fmt::format("'{}' is no behavior: accepted are {}none and random", word, list));
-}
-
-/// SplitMix64.
-std::uint64_t mix(std::uint64_t seed)
-{
-	std::uint64_t z = seed + 0x9E3779B97F4A7C15;
-	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-	z = (z ^ z >> 27) * 0x94D049BB133111EB;
-	return z ^ z >> 31;
 }
 
 } // namespace
@@ -72,9 +67,10 @@ std::string behavior_list(std::uint32_t behaviors)
 /// The bit of a behavior is that of the mixed seed: new ones change nothing of the others.
 std::uint32_t pick_behaviors(std::uint64_t seed)
 {
+	const std::uint64_t drawn = pib_splitmix(seed + PIB_SPLITMIX_STEP);
 	std::uint32_t behaviors = 0;
 	for (const BehaviorName &name : kBehaviorNames)
-		if (mix(seed) >> std::countr_zero(name.bit) & 1)
+		if (drawn >> std::countr_zero(name.bit) & 1)
 			behaviors |= name.bit;
 	return behaviors;
 }
