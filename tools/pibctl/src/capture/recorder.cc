@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 
 #include "capture/records.h"
+#include "host/clock.h"
 
 namespace pib::ctl {
 namespace {
@@ -22,14 +22,6 @@ Bytes file_head(const std::vector<CapturedPort> &ports)
 	for (const CapturedPort &port : ports)
 		pcapng::put_interface(head, port.interface);
 	return head;
-}
-
-std::uint64_t now()
-{
-	return static_cast<std::uint64_t>(
-		std::chrono::duration_cast<std::chrono::nanoseconds>(
-			std::chrono::system_clock::now().time_since_epoch())
-			.count());
 }
 
 } // namespace
@@ -129,7 +121,8 @@ Status Recorder::finish()
 			return counts.error();
 		port.captured = counts->captured - port.left_out;
 		port.lost = counts->lost;
-		pcapng::put_statistics(blocks, {index++, now(), port.captured, port.lost});
+		pcapng::put_statistics(blocks,
+				       {index++, nanoseconds_now(), port.captured, port.lost});
 	}
 	return files_.finish(blocks);
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -78,13 +77,6 @@ std::string finding_text(const MannerFinding &finding)
 			   stack_text(place.stack));
 }
 
-double seconds(const std::string &time)
-{
-	double value = 0;
-	std::from_chars(time.data(), time.data() + time.size(), value);
-	return value;
-}
-
 nlohmann::ordered_json finding_json(const MannerFinding &finding)
 {
 	const auto &place = finding.first;
@@ -98,7 +90,7 @@ nlohmann::ordered_json finding_json(const MannerFinding &finding)
 		{"pid", place.pid},
 		{"comm", place.comm},
 		{"tid", place.tid},
-		{"time", seconds(place.time)},
+		{"time", trace_seconds(place.time)},
 		{"stack", stack_json(place.stack)}};
 }
 

@@ -131,18 +131,12 @@ std::optional<MannerCall> read_call(std::string_view word)
 	return MannerCall{std::string(word.substr(0, plus)), *offset, ""};
 }
 
-double seconds(const std::string &time)
-{
-	double value = 0;
-	std::from_chars(time.data(), time.data() + time.size(), value);
-	return value;
-}
-
 /// True if a finding of the trace may be of this call, which a later one of the thread may make untrue.
 bool may_be_of(const MannerPlace &found, const MannerPlace &call)
 {
 	return !found.device.empty() && found.tid == call.tid &&
-	       found.what.starts_with(call.what + " ") && seconds(call.time) <= seconds(found.time);
+	       found.what.starts_with(call.what + " ") &&
+	       trace_seconds(call.time) <= trace_seconds(found.time);
 }
 
 template <typename Queue>

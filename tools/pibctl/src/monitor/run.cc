@@ -6,10 +6,10 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <string>
 #include <utility>
 
+#include "host/clock.h"
 #include "host/outlet.h"
 #include "monitor/line.h"
 #include "netlink/answer.h"
@@ -20,14 +20,6 @@ namespace pib::ctl {
 namespace {
 
 const Error kGone{"module pib is not loaded any more", ENOENT};
-
-std::uint64_t now()
-{
-	return static_cast<std::uint64_t>(
-		std::chrono::duration_cast<std::chrono::nanoseconds>(
-			std::chrono::system_clock::now().time_since_epoch())
-			.count());
-}
 
 /// The kernel's word that the module is being unloaded.
 bool is_farewell(const RawMessage &message)
@@ -68,7 +60,8 @@ public:
 	bool caught_up()
 	{
 		if (lost_)
-			put(options_.json ? lost_json(now()) : lost_text(now()));
+			put(options_.json ? lost_json(nanoseconds_now())
+					  : lost_text(nanoseconds_now()));
 		return std::exchange(lost_, false);
 	}
 

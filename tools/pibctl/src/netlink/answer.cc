@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "netlink/answer.h"
 
+#include <fmt/format.h>
 #include <linux/netlink.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 
@@ -49,6 +51,11 @@ Result<std::size_t> echo_size(const RawMessage &message, int code)
 }
 
 } // namespace
+
+Error malformed_answer(std::string_view what)
+{
+	return Error{fmt::format("the module's answer is malformed: {}", what), EBADMSG};
+}
 
 Result<std::vector<RawMessage>> split_datagram(View datagram)
 {

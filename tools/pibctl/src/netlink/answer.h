@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "netlink/transport.h"
 
 namespace pib::ctl {
+
+/// Error of an answer of the module that is not what was asked for.
+Error malformed_answer(std::string_view what);
 
 /// One netlink message inside a datagram. A view: the datagram must outlive it.
 struct RawMessage {

@@ -8,17 +8,13 @@
 #include <cerrno>
 #include <iterator>
 
+#include "netlink/answer.h"
 #include "netlink/attributes.h"
 #include "objects/behavior.h"
 #include "model/words/counter_names.h"
 
 namespace pib::ctl {
 namespace {
-
-Error malformed(std::string_view what)
-{
-	return Error{fmt::format("the module's answer is malformed: {}", what), EBADMSG};
-}
 
 bool intact(const Attributes &attributes, std::initializer_list<std::uint16_t> nests)
 {
@@ -94,7 +90,7 @@ Result<std::vector<Port>> decode_ports(const Attributes &attributes)
 	for (const Attributes &nest : attributes.nests(PIB_A_PORT)) {
 		auto port = decode_port(nest);
 		if (!port)
-			return malformed("a port without a number");
+			return malformed_answer("a port without a number");
 		ports.push_back(std::move(*port));
 	}
 	return ports;
@@ -112,7 +108,7 @@ Result<Hca> decode_one(const Attributes &attributes, const Hca *)
 	Hca hca;
 	const auto name = attributes.text(PIB_A_HCA_NAME);
 	if (!name)
-		return malformed("an HCA without a name");
+		return malformed_answer("an HCA without a name");
 	hca.name = *name;
 	hca.description = attributes.text(PIB_A_DESCRIPTION);
 	hca.node_guid = attributes.number<std::uint64_t>(PIB_A_NODE_GUID);
@@ -138,7 +134,7 @@ Result<Switch> decode_one(const Attributes &attributes, const Switch *)
 	Switch node;
 	const auto name = attributes.text(PIB_A_SWITCH_NAME);
 	if (!name)
-		return malformed("a switch without a name");
+		return malformed_answer("a switch without a name");
 	node.name = *name;
 	node.description = attributes.text(PIB_A_DESCRIPTION);
 	node.node_guid = attributes.number<std::uint64_t>(PIB_A_NODE_GUID);
@@ -171,7 +167,7 @@ Result<std::vector<Node>> decode_nodes(const std::vector<Answer> &answers)
 	for (const Answer &answer : answers) {
 		const Attributes attributes(answer.attributes);
 		if (!attributes.intact())
-			return malformed("an attribute is cut short");
+			return malformed_answer("an attribute is cut short");
 		if (auto added = append_node(attributes, nodes); !added)
 			return added.error();
 	}
@@ -249,13 +245,13 @@ std::optional<Faults> decode_faults(const std::optional<Attributes> &attributes)
 Result<Link> decode_link(const Attributes &attributes)
 {
 	if (!intact(attributes, {PIB_A_LINK_A, PIB_A_LINK_B, PIB_A_UDP_LINK, PIB_A_LINK_FAULT}))
-		return malformed("an attribute is cut short");
+		return malformed_answer("an attribute is cut short");
 	const auto a = decode_end(attributes.nest(PIB_A_LINK_A));
 	Link link;
 	link.b = decode_end(attributes.nest(PIB_A_LINK_B));
 	link.udp = decode_udp_link(attributes.nest(PIB_A_UDP_LINK));
 	if (!a || !(link.b || link.udp))
-		return malformed("a link without its two ends");
+		return malformed_answer("a link without its two ends");
 	link.a = *a;
 	if (const auto state = attributes.number<std::uint8_t>(PIB_A_LINK_STATE))
 		link.plugged = *state != 0;
@@ -276,10 +272,10 @@ std::optional<DscpTable> decode_dscp(const Attribute *attribute)
 Result<Uplink> decode_uplink(const Attributes &attributes)
 {
 	if (!intact(attributes, {PIB_A_STATS}))
-		return malformed("an attribute is cut short");
+		return malformed_answer("an attribute is cut short");
 	const auto netdev = attributes.text(PIB_A_NETDEV);
 	if (!netdev)
-		return malformed("an uplink without a netdev");
+		return malformed_answer("an uplink without a netdev");
 	Uplink uplink;
 	uplink.netdev = *netdev;
 	uplink.ifindex = attributes.number<std::uint32_t>(PIB_A_IFINDEX);
@@ -348,10 +344,10 @@ Result<Event> decode_event(View stream)
 {
 	const Attributes attributes(stream);
 	if (!intact(attributes, {PIB_A_LINK_A, PIB_A_LINK_B, PIB_A_UDP_LINK, PIB_A_PORT}))
-		return malformed("an attribute is cut short");
+		return malformed_answer("an attribute is cut short");
 	const auto kind = attributes.number<std::uint8_t>(PIB_A_EVENT);
 	if (!kind)
-		return malformed("an event that does not say what has happened");
+		return malformed_answer("an event that does not say what has happened");
 	Event event;
 	event.kind = *kind;
 	event.time = attributes.number<std::uint64_t>(PIB_A_TIME).value_or(0);
@@ -364,7 +360,7 @@ Result<Event> decode_event(View stream)
 		event.port = decode_port(*nest);
 	event.link = decode_event_link(attributes);
 	if (event.kind <= PIB_EVENT_KIND_MAX && event.node.empty() && !event.link)
-		return malformed("an event without an object");
+		return malformed_answer("an event without an object");
 	if (const auto state = attributes.number<std::uint8_t>(PIB_A_LINK_STATE))
 		event.plugged = *state != 0;
 	event.ib_event = attributes.number<std::uint32_t>(PIB_A_IB_EVENT);
@@ -401,7 +397,7 @@ Result<std::vector<Injection>> decode_injections(const std::vector<Answer> &answ
 		const auto rule = attributes.nest(PIB_A_INJECT);
 		const auto id = rule ? rule->number<std::uint32_t>(PIB_IN_ID) : std::nullopt;
 		if (!node || !id || !intact(attributes, {PIB_A_INJECT}))
-			return malformed("an injection without node or number");
+			return malformed_answer("an injection without node or number");
 		Injection one;
 		one.node = *node;
 		one.is_switch = !hca;

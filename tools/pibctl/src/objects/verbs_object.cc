@@ -5,8 +5,8 @@
 #include <linux/pib.h>
 
 #include <algorithm>
-#include <cerrno>
 
+#include "netlink/answer.h"
 #include "netlink/attributes.h"
 
 namespace pib::ctl {
@@ -42,21 +42,16 @@ std::optional<std::array<std::uint8_t, 16>> read_gid(const Attributes &attribute
 	return bytes;
 }
 
-Error malformed(std::string_view what)
-{
-	return Error{fmt::format("the module's answer is malformed: {}", what), EBADMSG};
-}
-
 Result<VerbsObject> decode_one(const Attributes &message)
 {
 	const auto hca = message.text(PIB_A_HCA_NAME);
 	const auto attributes = message.nest(PIB_A_OBJECT);
 	if (!message.intact() || !hca || !attributes || !attributes->intact())
-		return malformed("an object without an HCA, or cut short");
+		return malformed_answer("an object without an HCA, or cut short");
 	const auto kind = attributes->number<std::uint8_t>(PIB_O_KIND);
 	const auto id = attributes->number<std::uint64_t>(PIB_O_ID);
 	if (!kind || !id)
-		return malformed("an object without a number");
+		return malformed_answer("an object without a number");
 	VerbsObject object;
 	object.hca = *hca;
 	object.kind = *kind;

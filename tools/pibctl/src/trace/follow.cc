@@ -35,13 +35,6 @@ T number_of(const TraceRecord &record, std::string_view name)
 	return value;
 }
 
-double time_of(const TraceRecord &record)
-{
-	double value = 0;
-	std::from_chars(record.time.data(), record.time.data() + record.time.size(), value);
-	return value;
-}
-
 bool field_is(const TraceRecord &record, std::string_view name, std::string_view value)
 {
 	const auto *word = record.field(name);
@@ -134,7 +127,7 @@ MessageFollower::Message *MessageFollower::post(const TraceRecord &record)
 {
 	Message message;
 	message.number = ++posted_;
-	message.posted = time_of(record);
+	message.posted = trace_seconds(record.time);
 	message.index = number_of<std::uint32_t>(record, "index");
 	message.is_signaled = number_of<std::uint64_t>(record, "flags") & kSignaled;
 	message.is_read = field_is(record, "opcode", "RDMA_READ");
@@ -305,7 +298,7 @@ std::optional<MessageEvent> MessageFollower::follow(const TraceRecord &record)
 		return MessageEvent{0, 0, false, {}, LeftOutMessage{message->index}};
 	}
 	MessageEvent event{message->number,
-			   time_of(record) - message->posted,
+			   trace_seconds(record.time) - message->posted,
 			   here && record.event == "completion",
 			   {},
 			   std::nullopt};

@@ -278,6 +278,13 @@ std::vector<TraceRecord> TraceLines::take(std::string_view line)
 	return records;
 }
 
+double trace_seconds(std::string_view time)
+{
+	double value = 0;
+	std::from_chars(time.data(), time.data() + time.size(), value);
+	return value;
+}
+
 std::string trace_json(const TraceRecord &record)
 {
 	return dump(json_of(record));

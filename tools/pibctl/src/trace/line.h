@@ -34,6 +34,9 @@ struct TraceRecord {
 	const std::string *field(std::string_view name) const;
 };
 
+/// The time of a record as a number.
+double trace_seconds(std::string_view time);
+
 /// Nothing: the line is none of those that the module or a mark makes.
 std::optional<TraceRecord> parse_trace_line(std::string_view line);
 

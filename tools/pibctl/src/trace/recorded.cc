@@ -59,13 +59,6 @@ TraceRecord::Kind kind_of(const Json &object, std::string_view event)
 	return TraceRecord::Kind::kEvent;
 }
 
-double time_of(const TraceRecord &record)
-{
-	double value = 0;
-	std::from_chars(record.time.data(), record.time.data() + record.time.size(), value);
-	return value;
-}
-
 std::string time_text(double seconds)
 {
 	return fmt::format("{:.6f}", seconds);
@@ -107,7 +100,7 @@ Passages passages(const std::vector<TraceRecord> &records, std::uint32_t qpn, st
 		const auto name =
 			fmt::format("{} {}", field_of(record, is_packet ? "opcode" : "answer"),
 				    field_of(record, "psn"));
-		const auto [place, is_first] = found.emplace(name, time_of(record));
+		const auto [place, is_first] = found.emplace(name, trace_seconds(record.time));
 		if (!is_first)
 			place->second.reset();
 	}
@@ -130,7 +123,7 @@ std::optional<double> least_delay(const Passages &sent, const Passages &received
 
 bool is_earlier(const TraceRecord &one, const TraceRecord &other)
 {
-	return time_of(one) < time_of(other);
+	return trace_seconds(one.time) < trace_seconds(other.time);
 }
 
 } // namespace
@@ -223,7 +216,7 @@ std::vector<TraceRecord> merge_records(std::vector<TraceRecord> near, std::vecto
 {
 	for (TraceRecord &record : far)
 		if (!record.time.empty())
-			record.time = time_text(time_of(record) - offset);
+			record.time = time_text(trace_seconds(record.time) - offset);
 	std::vector<TraceRecord> all;
 	all.reserve(near.size() + far.size());
 	std::merge(std::move_iterator(near.begin()), std::move_iterator(near.end()),

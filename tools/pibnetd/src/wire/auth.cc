@@ -9,8 +9,6 @@
 namespace pib::netd {
 namespace {
 
-constexpr std::size_t kMacLength = PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF;
-
 /// Without the zeros at the end.
 std::span<const std::uint8_t> significant(const Key &key)
 {
@@ -34,28 +32,36 @@ bool KeyOrder::operator()(const Key &a, const Key &b) const
 	return std::ranges::lexicographical_compare(significant(a), significant(b));
 }
 
-void auth_seal(const Key &key, std::span<std::uint8_t> hello)
+void mac_put(const Key &key, std::span<std::uint8_t> bytes, std::size_t at)
 {
-	const auto mac = hello.subspan(PIB_HELLO_MAC_OFF, kMacLength);
+	const auto mac = bytes.subspan(at, kMacLength);
 	std::fill(mac.begin(), mac.end(), std::uint8_t{0});
 	if (key.empty())
 		return;
-	const Digest digest = hmac_sha256(key, hello);
+	const Digest digest = hmac_sha256(key, bytes);
 	std::copy_n(digest.begin(), kMacLength, mac.begin());
+}
+
+bool mac_is_right(const Key &key, std::span<const std::uint8_t> bytes, std::size_t at)
+{
+	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> copy;
+	std::ranges::copy(bytes, copy.begin());
+	mac_put(key, std::span(copy).first(bytes.size()), at);
+	// All bytes are looked at, however early they differ.
+	unsigned difference = 0;
+	for (std::size_t i = at; i < at + kMacLength; i++)
+		difference |= static_cast<unsigned>(copy[i] ^ bytes[i]);
+	return difference == 0;
+}
+
+void auth_seal(const Key &key, std::span<std::uint8_t> hello)
+{
+	mac_put(key, hello, PIB_HELLO_MAC_OFF);
 }
 
 bool auth_is_right(const Key &key, std::span<const std::uint8_t> bytes)
 {
-	if (key.empty())
-		return true;
-	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> copy;
-	std::copy_n(bytes.begin(), copy.size(), copy.begin());
-	auth_seal(key, copy);
-	// All bytes are looked at, however early they differ.
-	unsigned difference = 0;
-	for (std::size_t i = PIB_HELLO_MAC_OFF; i < copy.size(); i++)
-		difference |= static_cast<unsigned>(copy[i] ^ bytes[i]);
-	return difference == 0;
+	return key.empty() || mac_is_right(key, bytes.first(PIB_HELLO_WIRE_LEN), PIB_HELLO_MAC_OFF);
 }
 
 bool auth_check(const Key &key, const pib_hello &parsed, std::span<const std::uint8_t> hello)

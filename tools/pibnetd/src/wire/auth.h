@@ -52,6 +52,12 @@ struct KeyOrder {
 	bool operator()(const Key &a, const Key &b) const;
 };
 
+/// Bytes of an authentication.
+constexpr std::size_t kMacLength = PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF;
+/// Puts the authentication of all bytes at its place among them: zeros without a key.
+void mac_put(const Key &key, std::span<std::uint8_t> bytes, std::size_t at);
+/// True if the authentication there is right. There are PIB_HELLO_WIRE_LEN bytes at most.
+bool mac_is_right(const Key &key, std::span<const std::uint8_t> bytes, std::size_t at);
 /// Puts the authentication into a control datagram of PIB_HELLO_WIRE_LEN bytes.
 void auth_seal(const Key &key, std::span<std::uint8_t> hello);
 /// True if the authentication of a datagram of that length is right; without a key, always.

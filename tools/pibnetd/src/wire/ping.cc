@@ -4,23 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "util/sha256.h"
-
 namespace pib::netd {
 namespace {
 
 constexpr std::size_t kMacAt = 32;
-constexpr std::size_t kMacLength = 16;
-
-void seal(std::span<std::uint8_t> bytes, const Key &key)
-{
-	const auto mac = bytes.subspan(kMacAt, kMacLength);
-	std::fill(mac.begin(), mac.end(), std::uint8_t{0});
-	if (key.empty())
-		return;
-	const Digest digest = hmac_sha256(key, bytes.first(kPingLeast));
-	std::copy_n(digest.begin(), kMacLength, mac.begin());
-}
+static_assert(kMacAt + kMacLength == kPingLeast);
 
 } // namespace
 
@@ -71,17 +59,14 @@ std::vector<std::uint8_t> build_ping(const Ping &ping, std::size_t size, const K
 	pib_put32(&b[24], ping.fabric);
 	b[28] = static_cast<std::uint8_t>(ping.software);
 	std::copy(ping.version.begin(), ping.version.end(), b.begin() + 29);
-	seal(b, key);
+	mac_put(key, std::span(b).first(kPingLeast), kMacAt);
 	return b;
 }
 
 bool ping_is_authentic(std::span<const std::uint8_t> bytes, const Key &key)
 {
-	if (key.empty() || bytes.size() < kPingLeast || !(bytes[1] & kPingKeyed))
-		return false;
-	std::vector<std::uint8_t> copy(bytes.begin(), bytes.begin() + kPingLeast);
-	seal(copy, key);
-	return std::equal(copy.begin(), copy.end(), bytes.begin());
+	return !key.empty() && bytes.size() >= kPingLeast && bytes[1] & kPingKeyed &&
+	       mac_is_right(key, bytes.first(kPingLeast), kMacAt);
 }
 
 std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
