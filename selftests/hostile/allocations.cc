@@ -42,6 +42,7 @@ struct Stage {
 
 	std::vector<Call> calls();
 
+	bool contexts; /* may be refused */
 	ops::Pair p;
 	ops::Xrcd xrcd;
 	ops::Dm dm;
@@ -97,7 +98,7 @@ ops::EndOptions of_datagrams()
 }
 
 Stage::Stage(const Options &o) :
-	p({.dev_a = o.dev, .dev_b = o.dev}, with_srq()),
+	contexts(o.tries("contexts")), p({.dev_a = o.dev, .dev_b = o.dev}, with_srq()),
 	datagrams(ops::Device(o.dev), of_datagrams())
 {
 	ibv_xrcd_init_attr xa{};
@@ -292,12 +293,13 @@ void Stage::add_dmabuf(std::vector<Call> &v)
 
 void Stage::add_states(std::vector<Call> &v)
 {
-	v.push_back({"open_device",
-		     [this] {
-			     ctx = open_device(p.a.dev.ctx->device->name);
-			     return ctx ? 0 : errno ? errno : EINVAL;
-		     },
-		     [this] { return ibv_close_device(ctx); }});
+	if (contexts)
+		v.push_back({"open_device",
+			     [this] {
+				     ctx = open_device(p.a.dev.ctx->device->name);
+				     return ctx ? 0 : errno ? errno : EINVAL;
+			     },
+			     [this] { return ibv_close_device(ctx); }});
 	v.push_back({"alloc_pd", [this] { return keep(pd, ibv_alloc_pd(device())); },
 		     [this] { return ibv_dealloc_pd(pd); }});
 	v.push_back({"create_ah",

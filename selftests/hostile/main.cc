@@ -35,7 +35,8 @@ constexpr Part parts[] = {
 	       "  --seed N        of the random choices\n"
 	       "  --processes N   at a time (2)\n"
 	       "  --what NAME     of PART\n"
-	       "  --without NAMES not these: secret, fuse (memory), migration\n";
+	       "  --without NAMES not these: secret, fuse (memory), migration, contexts (that may be\n"
+	       "                  refused)\n";
 	for (const Part &p : parts)
 		out << "  " << p.name << ": " << p.help << '\n';
 	exit(status);

@@ -14,8 +14,10 @@ namespace hostile {
 
 class Mutator : public CallHook {
 public:
-	Mutator(uint64_t seed, Tally &tally) :
-		rng_(seed), tally_(tally), scratch_(new uint8_t[max_attrs][area])
+	/** @contexts: whether it may ask for contexts that are refused. */
+	Mutator(uint64_t seed, Tally &tally, bool contexts) :
+		rng_(seed), tally_(tally), contexts_(contexts),
+		scratch_(new uint8_t[max_attrs][area])
 	{
 	}
 
@@ -33,6 +35,7 @@ private:
 
 	Rng rng_;
 	Tally &tally_;
+	bool contexts_;
 	/*
 	 * The bytes that an attribute points to are copied here: nothing but the kernel is to be
 	 * hurt.

@@ -46,7 +46,7 @@ void live(const Life &life, World &world)
 	auto run = [&](unsigned n, auto &&step) {
 		threads.emplace_back([&, n, step] {
 			Rng rng(life.seed + n);
-			Mutator mutator(life.seed + n, life.tally);
+			Mutator mutator(life.seed + n, life.tally, life.o.tries("contexts"));
 			if (life.mood & Mutating)
 				call_hook = &mutator;
 			while (Clock::now() < life.end)
