@@ -11,19 +11,24 @@ port() {
 	echo /dev/null
 }
 
-# leaks: what kmemleak has found goes to the kernel log, line by line: /dev/kmsg takes no more at a time.
+# tell_leaks FOUND LOG: what kmemleak has found goes to the kernel log, line by line: /dev/kmsg takes no more at a time.
+tell_leaks() {
+	local line first=1
+	while IFS= read -r line; do
+		[ $first = 0 ] || echo "kmemleak: report:" >>"$2"
+		first=0
+		echo "kmemleak> $line" >>"$2"
+	done <"$1"
+}
+
 leaks() {
-	local known=/sys/kernel/debug/kmemleak line first=1
+	local known=/sys/kernel/debug/kmemleak
 	[ -w $known ] || return 0
 	# An object is reported once it is 5 s old and has not changed between two scans.
 	echo scan >$known
 	sleep 6
 	echo scan >$known
-	while IFS= read -r line; do
-		[ $first = 0 ] || echo "kmemleak: report:" >/dev/kmsg
-		first=0
-		echo "kmemleak> $line" >/dev/kmsg
-	done <$known
+	tell_leaks $known /dev/kmsg
 }
 
 # finish STATUS: the last words of this machine, and of those it leads.
