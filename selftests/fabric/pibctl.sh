@@ -5,9 +5,9 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
-trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 50
+ktap_plan 57
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -89,5 +89,19 @@ ids_are_kept() { "$@" pibctl -j show peers | jq -e '[.peers[]] | length > 0 and 
 check "a link over UDP" h 1 pibctl link add swt/1 udp eth0 peer 10.77.0.2
 check "its ids are told to root" ids_are_told h 1
 check "and to nobody else" ids_are_kept h 1 setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all
+# As nobody who is root of a user namespace, but of none of the network: he may look at this one, and listen.
+as_own_root() {
+	h 1 setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all unshare -Ur "$@"
+}
+looks() { as_own_root pibctl show | grep -q swt; }
+check "root of a user namespace looks" looks
+check "and is told no ids" ids_are_kept as_own_root
+as_own_root pibctl monitor >/tmp/pibctl.heard 2>&1 &
+heard() { h 1 pibctl switch add probe ports 1 && h 1 pibctl del probe && grep -q probe /tmp/pibctl.heard; }
+check "and listens" wait_for 30 heard
+refuse "but changes nothing: link set" "initial user namespace" as_own_root pibctl link set swt/1 down
+refuse "link del" "initial user namespace" as_own_root pibctl link del swt/1
+refuse "switch del" "initial user namespace" as_own_root pibctl switch del swt
+check "the link is as it was" ids_are_told h 1
 check "switch del" h 1 pibctl switch del swt
 ktap_end
