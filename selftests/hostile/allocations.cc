@@ -69,6 +69,7 @@ private:
 	void add_memory(std::vector<Call> &v);
 	void add_dmabuf(std::vector<Call> &v);
 	void add_groups(std::vector<Call> &v);
+	void add_imports(std::vector<Call> &v);
 	void add_states(std::vector<Call> &v);
 
 	int attach(unsigned group)
@@ -291,6 +292,38 @@ void Stage::add_dmabuf(std::vector<Call> &v)
 		     [this] { return ibv_dereg_mr(mr); }});
 }
 
+/* Another process may be handed these. */
+void Stage::add_imports(std::vector<Call> &v)
+{
+	v.push_back({"import_device",
+		     [this] {
+			     int fd = dup(device()->cmd_fd);
+			     int err = keep(ctx, ibv_import_device(fd));
+			     if (err)
+				     close(fd);
+			     return err;
+		     },
+		     [this] { return ibv_close_device(ctx); }});
+	v.push_back({"import_pd",
+		     [this] { return keep(pd, ibv_import_pd(device(), p.a.pd->handle)); },
+		     [this] {
+			     ibv_unimport_pd(pd);
+			     return 0;
+		     }});
+	v.push_back({"import_mr",
+		     [this] { return keep(mr, ibv_import_mr(p.a.pd.get(), region->handle)); },
+		     [this] {
+			     ibv_unimport_mr(mr);
+			     return 0;
+		     }});
+	v.push_back({"import_dm",
+		     [this] { return keep(made_dm, ibv_import_dm(device(), dm->handle)); },
+		     [this] {
+			     ibv_unimport_dm(made_dm);
+			     return 0;
+		     }});
+}
+
 void Stage::add_states(std::vector<Call> &v)
 {
 	if (contexts)
@@ -309,6 +342,19 @@ void Stage::add_states(std::vector<Call> &v)
 		     },
 		     [this] { return ibv_destroy_ah(ah); }});
 	v.push_back({"query_port", [this] { return ibv_query_port(device(), 1, &port); },
+		     [] { return 0; }});
+	v.push_back({"query_qp",
+		     [this] {
+			     ibv_qp_attr attr;
+			     ibv_qp_init_attr init;
+			     return ibv_query_qp(p.a.qp.get(), &attr, IBV_QP_STATE, &init);
+		     },
+		     [] { return 0; }});
+	v.push_back({"query_srq",
+		     [this] {
+			     ibv_srq_attr attr;
+			     return ibv_query_srq(p.a.srq.get(), &attr);
+		     },
 		     [] { return 0; }});
 	v.push_back({"modify_qp to RTS",
 		     [this] {
@@ -333,6 +379,7 @@ std::vector<Call> Stage::calls()
 	add_memory(v);
 	add_dmabuf(v);
 	add_groups(v);
+	add_imports(v);
 	return v;
 }
 

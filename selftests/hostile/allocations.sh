@@ -79,7 +79,7 @@ unbind() {
 }
 
 exec 3>&1
-ktap_plan $((17 + AFTER))
+ktap_plan $((21 + AFTER))
 modprobe vgem 2>/dev/null	# for a dma-buf
 echo 0123456789abcdef0123456789abcdef >/tmp/key.one
 echo fedcba9876543210fedcba9876543210 >/tmp/key.two
@@ -97,10 +97,14 @@ check "pibctl capture" each "$pib0" "$no_pib0" \
 check "pibctl switch add" each "" "$no_switches" pibctl switch add swA ports 4
 check "pibctl switch del" each "$switches" "$no_switches" pibctl switch del swA
 check "pibctl link add" each "$switches" "$no_switches" pibctl link add swA/1 swB/1
+check "pibctl link add, by UDP" each "$switches" "$no_switches" pibctl link add swA/1 udp eth0 peer 10.77.0.2
 check "pibctl link set" each "$switches; $cable" "$no_switches" \
 	pibctl link set swA/1 rate 1G buffer 8k latency 1ms
 check "pibctl link del" each "$switches; $cable" "$no_switches" pibctl link del swA/1
 check "pibctl show" each "$pib0" "$no_pib0" pibctl -j show
+check "pibctl show uplinks" each "$pib0" "$no_pib0" pibctl -j show uplinks
+check "pibctl show objects" each "$pib0" "$no_pib0" pibctl -j show objects
+check "rdma link delete" each "$pib0" "$no_pib0" rdma link delete pib0
 check "nothing is left" nothing_left
 two_ports
 idle_qp || bail "no queue pair"
