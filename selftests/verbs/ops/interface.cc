@@ -15,8 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "end.h"
 #include "ioctl.h"
+#include "own_device.h"
 #include "suites.h"
 
 namespace ops {
@@ -190,39 +192,6 @@ void imported(const Env &env)
 }
 
 /* ---- raw commands */
-
-/* A command as write() takes it. Returns 0 or the errno. */
-template <typename Request>
-int command(int fd, unsigned number, const Request &request, size_t answer,
-	    const std::vector<uint8_t> &more = {})
-{
-	std::vector<uint8_t> bytes(sizeof(ib_uverbs_cmd_hdr) + sizeof(request) + more.size());
-	ib_uverbs_cmd_hdr hdr{};
-	hdr.command = number;
-	hdr.in_words = bytes.size() / 4;
-	hdr.out_words = answer / 4;
-	memcpy(bytes.data(), &hdr, sizeof(hdr));
-	memcpy(bytes.data() + sizeof(hdr), &request, sizeof(request));
-	std::ranges::copy(more, bytes.begin() + sizeof(hdr) + sizeof(request));
-	return write(fd, bytes.data(), bytes.size()) == ssize_t(bytes.size()) ? 0 : errno;
-}
-
-/* Room for any answer. */
-uint64_t answer_room[64];
-
-uint64_t answer_addr()
-{
-	return reinterpret_cast<uintptr_t>(answer_room);
-}
-
-template <typename Request>
-Request request()
-{
-	Request r{};
-	if constexpr (requires { r.response; })
-		r.response = answer_addr();
-	return r;
-}
 
 /* Data that a newer provider might add: 0 says nothing, else an error beats silence. */
 template <typename Request>
@@ -509,29 +478,6 @@ std::vector<Mapped> mapped_rings()
 }
 
 constexpr unsigned ring_producer = 0, ring_consumer = 16, ring_busy = 17;
-
-int shell(const std::string &line)
-{
-	return system((line + " >/dev/null 2>&1").c_str());
-}
-
-/* A device of the case's own. */
-struct OwnDevice {
-	OwnDevice()
-	{
-		if (shell("pibctl add " + name + " netdev eth0 standalone"))
-			throw Skip("no device of its own to be had");
-	}
-	~OwnDevice() { remove(); }
-	void remove()
-	{
-		if (!gone)
-			gone = shell("pibctl del " + name) == 0;
-	}
-
-	std::string name = "ops" + std::to_string(getpid());
-	bool gone = false;
-};
 
 void device_goes(const Env &)
 {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "end.h"
+#include "own_device.h"
 #include "suites.h"
 
 namespace ops {
@@ -407,6 +408,30 @@ void rnr_timer_of_rts(const Env &env)
 	CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(80));
 }
 
+/*
+ * In SQD the port may change alone: the address stays, and leads from there on by the new port. Neither port has a
+ * cable, which none of this takes.
+ */
+void port_in_sqd(const Env &)
+{
+	OwnDevice own("ports 2");
+	Pair p(Env{.dev_a = own.name, .dev_b = own.name});
+	CHECK_EQ(p.a.query().ah_attr.port_num, 1);
+	p.a.to(IBV_QPS_SQD);
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_SQD;
+	attr.port_num = 2;
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_PORT);
+	ibv_qp_attr now = p.a.query();
+	CHECK_EQ(now.port_num, 2);
+	CHECK_EQ(now.ah_attr.port_num, 2);
+	p.a.to(IBV_QPS_RTS);
+	attr.port_num = 3;
+	p.a.to(IBV_QPS_SQD);
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_PORT), EINVAL);
+	CHECK_EQ(p.a.query().ah_attr.port_num, 2);
+}
+
 /* In SQD some attributes may change. */
 void change_in_sqd(const Env &env)
 {
@@ -597,6 +622,7 @@ void add_states(Suite &suite)
 	suite.add("state.drain_unfinished", drain_unfinished);
 	suite.add("state.rnr_timer_of_rts", rnr_timer_of_rts);
 	suite.add("state.change_in_sqd", change_in_sqd);
+	suite.add("state.port_in_sqd", port_in_sqd);
 	suite.add("state.change_in_rts", change_in_rts);
 	suite.add("state.last_wqe_reached", last_wqe);
 	suite.add("state.last_wqe_in_hand", last_wqe_in_hand);
