@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* On-demand paging of memory that is not as it should be: whose owner has gone, whose pages do not come. */
 #include <atomic>
+#include <memory>
 #include <sys/wait.h>
 
 #include "paging.h"
@@ -152,33 +153,41 @@ void slow_source_reset(const Env &env)
 	check_all(p.b.mem.bytes(0, 4096), SlowFile::content);
 }
 
-/* More than the kernel brings in at once for anybody. */
-constexpr size_t many = 1200;
+/* So many pieces of advice of a process are followed; and of all these processes more than any queue runs at once. */
+constexpr size_t advised = 64, processes = 20;
 
-/* A process asks for many pages that do not come; others' come as ever. */
-void slow_process(const Env &env)
+/* Processes ask for many pages that do not come; others' come as ever. */
+void slow_processes(const Env &env)
 {
-	Common<std::atomic<int>> stage;
-	Child other([&] {
-		Device dev = env.open_b();
-		need(dev);
-		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
-		auto slow = slow_file(many);
-		Mr mr = reg(pd.get(), slow->at(), slow->size());
-		for (size_t i = 0; i < many; i++)
-			CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0,
-					reinterpret_cast<uintptr_t>(slow->at(i * SlowFile::page)),
-					1),
-				 0);
-		until_waiting(*slow);
-		*stage = 1;
-		while (*stage == 1)
-			usleep(1000);
-		slow->release();
-	});
-	while (!*stage)
-		if (usleep(1000); other.ended())
-			throw Skip("no slow pages");
+	struct State {
+		std::atomic<unsigned> waiting;
+		std::atomic<bool> over;
+	};
+	Common<State> state;
+	std::vector<std::unique_ptr<Child>> others;
+	for (size_t n = 0; n < processes; n++)
+		others.push_back(std::make_unique<Child>([&] {
+			Device dev = env.open_b();
+			need(dev);
+			Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+			auto slow = slow_file(advised);
+			Mr mr = reg(pd.get(), slow->at(), slow->size());
+			for (size_t i = 0; i < advised; i++)
+				CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0,
+						reinterpret_cast<uintptr_t>(
+							slow->at(i * SlowFile::page)),
+						1),
+					 0);
+			until_waiting(*slow);
+			state->waiting++;
+			while (!state->over)
+				usleep(1000);
+			slow->release();
+		}));
+	while (state->waiting < processes)
+		for (usleep(1000); auto &other : others)
+			if (other->ended())
+				throw Skip("no slow pages");
 
 	Pair p(env);
 	Shared near(1 << 16), far(1 << 16);
@@ -194,8 +203,9 @@ void slow_process(const Env &env)
 	p.a.send(wr);
 	p.a.expect({});
 	check_filled(far.bytes(7, 30000), 4);
-	*stage = 2;
-	other.expect_end();
+	state->over = true;
+	for (auto &other : others)
+		other->expect_end();
 }
 
 /* Memory that is not even the kernel's to touch: no byte of it goes anywhere, and the request fails. */
@@ -388,7 +398,7 @@ void add_paging_faults(Suite &suite)
 	suite.add("odp.owner_gone_touched", [](Env &env) { owner_gone(env, true); });
 	suite.add("odp.slow_source", slow_source);
 	suite.add("odp.slow_source_reset", slow_source_reset);
-	suite.add("odp.slow_process", slow_process);
+	suite.add("odp.slow_processes", slow_processes);
 	suite.add("odp.implicit_of_nothing", implicit_of_nothing);
 	suite.add("odp.implicit_given_back", implicit_given_back);
 	suite.add("odp.secret_write", [](Env &env) { secret_target(env, IBV_WR_RDMA_WRITE); });
