@@ -210,9 +210,13 @@ double duration(const Env &env, ibv_wr_opcode op, ibv_rate rate)
 void static_rate(const Env &env, ibv_wr_opcode op)
 {
 	constexpr double least = 64 * mib * 8 / 2.5e9;
+	double quickest = duration(env, op, IBV_RATE_MAX);
 
-	if (duration(env, op, IBV_RATE_MAX) >= least)
-		throw Skip("no faster than 2.5 Gbit/s without a static rate");
+	for (int i = 0; i < 10 && quickest >= least; i++)
+		quickest = std::min(quickest, duration(env, op, IBV_RATE_MAX));
+	if (quickest >= least)
+		throw Skip(std::string("no faster than 2.5 Gbit/s without a static rate") +
+			   (env.two_devices() ? ", over a wire" : ""));
 	CHECK(duration(env, op, IBV_RATE_2_5_GBPS) >= least);
 }
 
