@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <iostream>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "command.h"
 #include "counter.h"
 #include "cpus.h"
 #include "nobody.h"
@@ -118,6 +120,68 @@ void xrc_targets(const Env &env)
 	});
 	CHECK_EQ(greedy.taken(), all / 2);
 	End other(std::move(dev), {});
+}
+
+/*
+ * Makes objects of a kind, up to @all, until there is an error. They have rings, which nobody is kept from locking
+ * here, and which are not mapped: so many mappings a process may not have. They go with the process.
+ */
+unsigned take(unsigned all, const std::function<int()> &make)
+{
+	unsigned n = 0;
+	while (n < all && !make())
+		n++;
+	return n;
+}
+
+void lock_without_limit()
+{
+	rlimit any{RLIM_INFINITY, RLIM_INFINITY};
+	if (setrlimit(RLIMIT_MEMLOCK, &any))
+		throw Skip("not run by root");
+}
+
+/* Of an HCA's completion queues nobody has more than half. */
+void completion_queues(const Env &env)
+{
+	Device dev = env.open_a();
+	unsigned all = dev.device_attr.orig_attr.max_cq;
+	lock_without_limit();
+	Nobody greedy(env, [=](Device &his, const auto &hold) {
+		auto cq = request<ib_uverbs_create_cq>();
+		cq.cqe = 1;
+		cq.comp_channel = -1;
+		hold(take(all, [&] {
+			return command(his.ctx->cmd_fd, IB_USER_VERBS_CMD_CREATE_CQ, cq,
+				       sizeof(answer_room));
+		}));
+	});
+	CHECK_EQ(greedy.taken(), all / 2);
+	Pair other(env);
+	other.ping();
+}
+
+/* Nor of its shared receive queues. */
+void shared_queues(const Env &env)
+{
+	Device dev = env.open_a();
+	unsigned all = dev.device_attr.orig_attr.max_srq;
+	lock_without_limit();
+	Nobody greedy(env, [=](Device &his, const auto &hold) {
+		Pd pd(made(ibv_alloc_pd(his.ctx.get()), "ibv_alloc_pd"));
+		auto srq = request<ib_uverbs_create_srq>();
+		srq.pd_handle = pd->handle;
+		srq.max_wr = srq.max_sge = 1;
+		hold(take(all, [&] {
+			return command(his.ctx->cmd_fd, IB_USER_VERBS_CMD_CREATE_SRQ, srq,
+				       sizeof(answer_room));
+		}));
+		/* its domain is in use until the process ends */
+		pd.release();
+	});
+	CHECK_EQ(greedy.taken(), all / 2);
+	Pair other(env, {.srq_wr = 16});
+	other.ping();
 }
 
 EndOptions datagrams(unsigned receives)
@@ -342,6 +406,8 @@ void add_shares(Suite &suite)
 	suite.add("limit.inboxes_share", inboxes);
 	suite.add("limit.xrc_domains_share", xrc_domains);
 	suite.add("limit.xrc_targets_share", xrc_targets);
+	suite.add("limit.completion_queues_share", completion_queues);
+	suite.add("limit.shared_queues_share", shared_queues);
 }
 
 } // namespace ops
