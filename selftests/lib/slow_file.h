@@ -131,17 +131,22 @@ private:
 		int err = ::mount("slow-file", path, "fuse", MS_NOSUID | MS_NODEV, options.c_str())
 				  ? errno
 				  : 0;
-		if (!err) {
+		if (!err)
 			start_server(dev);
+		if (keep_ && fcntl(dev, F_DUPFD_CLOEXEC, keep_) < 0)
+			err = errno;
+		/*
+		 * Before the file is opened: a process that is killed with both would wait for a server that has
+		 * gone, since its own descriptor of the device keeps the file system until it has closed the file.
+		 */
+		close(dev);
+		if (!err) {
 			fd_ = open(path, O_RDONLY | O_CLOEXEC);
 			/* only then does the kernel know how long it is */
 			struct stat st;
 			err = fd_ < 0 || fstat(fd_, &st) ? errno : 0;
-			umount2(path, MNT_DETACH);
 		}
-		if (keep_ && fcntl(dev, F_DUPFD_CLOEXEC, keep_) < 0)
-			err = errno;
-		close(dev);
+		umount2(path, MNT_DETACH);
 		unlink(path);
 		if (err) {
 			errno = err;
