@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A consumer in the kernel that makes the calls of verbs which no process can make, each once, on
- * the device "dev". Loading the module fails if one of them does.
+ * the device "dev". Loading the module fails if one of them does, or if what is to be refused is
+ * not.
  */
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
@@ -46,6 +47,15 @@ static int asks_address(struct ib_device *ib, struct ib_pd *pd)
 	return err;
 }
 
+/* Links go down by their cables, or by the subnet manager. */
+static int asks_shutdown(struct ib_device *ib)
+{
+	struct ib_port_modify attr = {};
+	int err = ib_modify_port(ib, 1, IB_PORT_SHUTDOWN, &attr);
+
+	return err == -EOPNOTSUPP ? 0 : -EPROTO;
+}
+
 static int asks_memory(struct ib_pd *pd)
 {
 	struct ib_mr *mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, MAX_SGE);
@@ -61,7 +71,7 @@ static int asks_all(struct ib_device *ib)
 
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
-	err = asks_memory(pd) ?: asks_address(ib, pd);
+	err = asks_memory(pd) ?: asks_address(ib, pd) ?: asks_shutdown(ib);
 	ib_dealloc_pd(pd);
 	return err;
 }
