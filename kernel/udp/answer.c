@@ -3,7 +3,6 @@
  * Answers to peers that have no link here: answers to probes, refusals, and answers that carry all
  * of their state (proto/cookie.h).
  */
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include "fabric/switch.h"

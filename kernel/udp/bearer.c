@@ -12,6 +12,7 @@
 #include "core/net.h"
 #include "fabric/switch.h"
 #include "udp/bearer.h"
+#include "udp/discovery.h"
 #include "udp/hello.h"
 #include "udp/link.h"
 #include "udp/newcomer.h"
@@ -55,18 +56,6 @@ int pib_bearer_set_lid(struct pib_bearer *bearer, u16 old, u16 lid)
 		err = -ENOSPC;
 	spin_unlock_bh(&bearer->lock);
 	return err;
-}
-
-bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms)
-{
-	bool due;
-
-	spin_lock_bh(&bearer->lock);
-	due = time_after_eq(jiffies, *next);
-	if (due)
-		*next = jiffies + msecs_to_jiffies(ms);
-	spin_unlock_bh(&bearer->lock);
-	return due;
 }
 
 /* ---- making links ---- */
@@ -295,10 +284,11 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack)
 {
-	struct pib_udp_sock *sock = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, extack);
 	struct pib_bearer *bearer;
+	struct pib_udp_sock *sock;
 	int err;
 
+	sock = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, &pib_bearer_sock_ops, extack);
 	if (IS_ERR(sock))
 		return ERR_CAST(sock);
 	list_for_each_entry(bearer, &sock->bearers, entry) {

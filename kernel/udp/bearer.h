@@ -3,6 +3,8 @@
 #ifndef PIB_UDP_BEARER_H
 #define PIB_UDP_BEARER_H
 
+#include <linux/jiffies.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "proto/cookie.h"
 #include "udp/keys.h"
@@ -192,7 +194,19 @@ bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid);
  * Context: any but interrupts; bearer->lock not held.
  * Return: true if it may happen now; it counts as happened.
  */
-bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms);
+static inline bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *next,
+				     unsigned int ms)
+{
+	bool due;
+
+	spin_lock_bh(&bearer->lock);
+	due = time_after_eq(jiffies, *next);
+	if (due)
+		*next = jiffies + msecs_to_jiffies(ms);
+	spin_unlock_bh(&bearer->lock);
+	return due;
+}
+
 /*
  * Restart all links after the netdev went down or came up. Context: any but interrupts; the bearer
  * stays (RCU or pn->lock).

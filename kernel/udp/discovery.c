@@ -221,8 +221,12 @@ static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *sock, u32 fabric
 	return NULL;
 }
 
-void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
-			const struct pib_hello_way *way, const u8 *buf, u32 len)
+/*
+ * Take in a datagram that is neither DATA nor SEGMENT nor CREDIT; nothing has checked its bytes but
+ * for the version. One that is no control datagram, not authentic, or for nobody here is counted.
+ */
+static void bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
+			   const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	struct pib_bearer *bearer;
 	struct pib_udp_link *link;
@@ -265,8 +269,12 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 	pib_udp_link_control(link, from, false, &h, type);
 }
 
-void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from,
-		       const struct pib_hello_way *way, const u8 *buf, u32 len)
+/*
+ * Take in a datagram of version PIB_DG_FORMER. A HELLO that wants a link, and might have it in this
+ * version, is refused, for its user to know.
+ */
+static void bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from,
+			  const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	struct pib_bearer *bearer;
 	struct pib_hello h;
@@ -281,3 +289,8 @@ void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from,
 		pr_warn("pib: %.64s speaks version %u of pib's wire format, and gets no link\n",
 			h.desc, PIB_DG_FORMER);
 }
+
+const struct pib_udp_sock_ops pib_bearer_sock_ops = {
+	.control = bearer_control,
+	.former = bearer_former,
+};

@@ -8,31 +8,12 @@
 struct pib_addr;
 struct pib_bearer;
 struct pib_hello;
-struct pib_hello_way;
 struct pib_udp_link;
-struct pib_udp_sock;
+struct pib_udp_sock_ops;
 
-/**
- * pib_bearer_control() - take in a datagram that is neither DATA nor SEGMENT
- * @sock: sockets by which it came
- * @from: sender
- * @way: how it came
- * @buf: the datagram, or if it is longer, its first PIB_HELLO_WIRE_LEN bytes; nothing has checked
- *	them but for the version
- * @len: bytes of the datagram
- *
- * A datagram that is no control datagram, not authentic, or for nobody here is counted.
- *
- * Context: softirqs off, RCU; no link's lock held.
- */
-void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
-			const struct pib_hello_way *way, const u8 *buf, u32 len);
-/*
- * Take in a datagram of version PIB_DG_FORMER, as pib_bearer_control() does. A HELLO that wants a
- * link, and might have it in this version, is refused, for its user to know. Context: as there.
- */
-void pib_bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from,
-		       const struct pib_hello_way *way, const u8 *buf, u32 len);
+/* These functions take in the control datagrams that come by the sockets of a bearer. */
+extern const struct pib_udp_sock_ops pib_bearer_sock_ops;
+
 /*
  * Find the link whose peer has sent @h: a trunk by the node, an accepted link by the port, one of
  * the user's by the address @from.

@@ -12,7 +12,6 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "core/net.h"
-#include "core/notify.h"
 #include "fabric/impair.h"
 #include "fabric/port.h"
 #include "udp/answer.h"
@@ -23,30 +22,6 @@
 #include "udp/session.h"
 #include "udp/settle.h"
 #include "udp/tx.h"
-
-void pib_udp_link_notify(const struct pib_udp_link *link, u8 kind)
-{
-	const struct pib_note_udp udp = {
-		.ifindex = link->bearer->sock->ifindex,
-		.peer = &link->peer[link->to],
-		.up = rcu_access_pointer(link->path),
-		.second_key = pib_udp_link_by_second_key(link),
-		.restarts = link->session.restarts,
-		.guid = link->session.peer_node_guid,
-		.port_num = link->session.peer_port_num,
-		.desc = link->session.peer_desc,
-	};
-	const struct pib_note note = {
-		.pn = pib_udp_link_net(link),
-		.kind = kind,
-		.a = pib_kport_note_end(link->port),
-		.udp = &udp,
-		.is_auto = link->port->is_auto,
-	};
-
-	lockdep_assert_held(&link->lock);
-	pib_notify(&note);
-}
 
 /* ---- what it means for the port ---- */
 

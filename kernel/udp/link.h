@@ -182,7 +182,14 @@ static inline bool pib_udp_link_is_unsettled(const struct pib_udp_link *link)
 	return READ_ONCE(link->losses) != smp_load_acquire(&link->settled);
 }
 
-/* Tell listeners of an event of the link, enum pib_event_kind. Context: link->lock held. */
-void pib_udp_link_notify(const struct pib_udp_link *link, u8 kind);
+/*
+ * Return: true if there is a session and its ends use different keys, the peer the second one.
+ * Context: link->lock held.
+ */
+static inline bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return link->session.state == PIB_SESSION_UP && link->session.peer_key != link->session.key;
+}
 
 #endif

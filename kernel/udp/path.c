@@ -10,6 +10,7 @@
 #include "udp/credit.h"
 #include "udp/keys.h"
 #include "udp/link.h"
+#include "udp/link_notify.h"
 #include "udp/path.h"
 #include "udp/seal.h"
 

@@ -27,7 +27,6 @@
 #include "udp/path.h"
 #include "udp/bearer.h"
 #include "udp/credit.h"
-#include "udp/discovery.h"
 #include "udp/socket.h"
 
 /**
@@ -508,7 +507,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	if (dg.version != PIB_DG_VERSION) {
 		pib_udp_sock_drop(in->sock, rx_version);
 		if (dg.version == PIB_DG_FORMER)
-			pib_bearer_former(in->sock, in->from, in->way, head, len);
+			in->sock->ops->former(in->sock, in->from, in->way, head, len);
 		return len;
 	}
 	if (is_sealed(&dg) && !in->opened)
@@ -525,7 +524,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 		return len;
 	}
 	intake_flush(in);
-	pib_bearer_control(in->sock, in->from, in->way, head, len);
+	in->sock->ops->control(in->sock, in->from, in->way, head, len);
 	return len;
 }
 

@@ -16,6 +16,7 @@
 #include "udp/hello.h"
 #include "udp/keys.h"
 #include "udp/link.h"
+#include "udp/link_notify.h"
 #include "udp/path.h"
 #include "udp/pmtu.h"
 #include "udp/seal.h"
@@ -400,12 +401,6 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
 	}
 	spin_unlock_bh(&link->lock);
 	udp_link_send(link, &o);
-}
-
-bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
-{
-	lockdep_assert_held(&link->lock);
-	return link->session.state == PIB_SESSION_UP && link->session.peer_key != link->session.key;
 }
 
 bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h)

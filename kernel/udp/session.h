@@ -85,11 +85,6 @@ void pib_udp_link_restart(struct pib_udp_link *link);
  */
 void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *keys);
 /*
- * Return: true if there is a session and its ends use different keys, the peer the second one.
- * Context: link->lock held.
- */
-bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
-/*
  * Note that a discovery hello of the peer came from @from. A trunk that is not up answers there.
  * Context: softirqs off, RCU; no link's lock held.
  *

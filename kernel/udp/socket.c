@@ -799,6 +799,7 @@ static void socket_destroy(struct pib_udp_sock *sock)
 }
 
 static struct pib_udp_sock *socket_create(struct pib_net *pn, int ifindex, u16 port,
+					  const struct pib_udp_sock_ops *ops,
 					  struct netlink_ext_ack *extack)
 {
 	struct pib_udp_sock *sock = kzalloc(sizeof(*sock), GFP_KERNEL);
@@ -809,6 +810,7 @@ static struct pib_udp_sock *socket_create(struct pib_net *pn, int ifindex, u16 p
 	sock->pn = pn;
 	sock->ifindex = ifindex;
 	sock->port = port;
+	sock->ops = ops;
 	sock->users = 1;
 	get_random_bytes(sock->label_secret, sizeof(sock->label_secret));
 	INIT_LIST_HEAD(&sock->bearers);
@@ -827,6 +829,7 @@ static struct pib_udp_sock *socket_create(struct pib_net *pn, int ifindex, u16 p
 }
 
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
+				      const struct pib_udp_sock_ops *ops,
 				      struct netlink_ext_ack *extack)
 {
 	struct pib_udp_sock *sock;
@@ -838,7 +841,7 @@ struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 		sock->users++;
 		return sock;
 	}
-	return socket_create(pn, ifindex, port, extack);
+	return socket_create(pn, ifindex, port, ops, extack);
 }
 
 void pib_udp_sock_put(struct pib_udp_sock *sock)

@@ -13,6 +13,7 @@
 
 struct sock;
 struct netlink_ext_ack;
+struct pib_hello_way;
 struct pib_net;
 struct pib_udp_sock;
 struct sk_buff;
@@ -99,12 +100,28 @@ struct pib_udp_sock_end {
 };
 
 /**
+ * struct pib_udp_sock_ops - who takes in what is no data
+ * @control: takes in a datagram that is neither DATA nor SEGMENT nor CREDIT: its first
+ *	PIB_HELLO_WIRE_LEN bytes, or all of it if it is shorter, and its length
+ * @former: takes in a datagram of version PIB_DG_FORMER, of which it is given the same
+ *
+ * Both are called with softirqs off, under RCU.
+ */
+struct pib_udp_sock_ops {
+	void (*control)(struct pib_udp_sock *sock, const struct pib_addr *from,
+			const struct pib_hello_way *way, const u8 *buf, u32 len);
+	void (*former)(struct pib_udp_sock *sock, const struct pib_addr *from,
+		       const struct pib_hello_way *way, const u8 *buf, u32 len);
+};
+
+/**
  * struct pib_udp_sock - the place of a netdev and UDP port in a namespace
  * @entry: in pn->udp_socks; written under pn->lock, read under RCU
  * @users: bearers that use it; under pn->lock
  * @pn: namespace; never changes
  * @ifindex: the netdev; never changes. No reference is held on it
  * @port: UDP port, host order; never changes
+ * @ops: who takes in what is no data; never changes
  * @mac: the netdev's MAC address, or a random substitute, in 48 bits; never changes
  * @mtu: the netdev's, followed by its notifier
  * @running: the netdev is up and has a carrier
@@ -121,6 +138,7 @@ struct pib_udp_sock {
 	struct pib_net *pn;
 	int ifindex;
 	u16 port;
+	const struct pib_udp_sock_ops *ops;
 	u64 mac;
 	u32 mtu;
 	bool running;
@@ -137,6 +155,7 @@ struct pib_udp_sock {
  * @pn: namespace
  * @ifindex: netdev
  * @port: UDP port, host order
+ * @ops: who takes in what is no data; the same for all sockets
  * @extack: set to the reason of an error but -ENOMEM
  *
  * Context: process; pn->lock held, RTNL not; sleeps.
@@ -144,6 +163,7 @@ struct pib_udp_sock {
  *	-ENOMEM; else the stack's error.
  */
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
+				      const struct pib_udp_sock_ops *ops,
 				      struct netlink_ext_ack *extack);
 /*
  * Drop a user; the last one closes the sockets, after which no CPU takes anything in by them.

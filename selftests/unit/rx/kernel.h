@@ -141,6 +141,7 @@ struct timer_list {
 
 #define msecs_to_jiffies(ms) ((unsigned long)(ms))
 #define time_before(a, b) ((long)((a) - (b)) < 0)
+#define time_after_eq(a, b) (!time_before(a, b))
 #define timer_container_of(var, t, field) container_of(t, typeof(*var), field)
 #define timer_setup(t, fn, flags) (*(t) = (struct timer_list){.function = (fn)})
 #define timer_pending(t) ((t)->pending)

@@ -10,8 +10,8 @@
 #include "udp/auth.h"
 #include "udp/bearer.h"
 #include "udp/credit.h"
-#include "udp/discovery.h"
 #include "udp/link.h"
+#include "udp/link_notify.h"
 #include "udp/path.h"
 #include "udp/rx.h"
 #include "udp/seal.h"
@@ -160,8 +160,8 @@ void pib_kport_recv(struct pib_kport *port, struct pib_burst *b)
 	kept[num_kept++] = (struct kept) { .b = b, .bytes = bytes };
 }
 
-void pib_bearer_control(struct pib_udp_sock *from_sock, const struct pib_addr *from,
-			const struct pib_hello_way *way, const u8 *buf, u32 len)
+static void take_control(struct pib_udp_sock *from_sock, const struct pib_addr *from,
+			 const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	u32 head = len < PIB_HELLO_WIRE_LEN ? len : PIB_HELLO_WIRE_LEN;
 	u8 *copy = malloc(head);
@@ -172,12 +172,17 @@ void pib_bearer_control(struct pib_udp_sock *from_sock, const struct pib_addr *f
 	free(copy);
 }
 
-void pib_bearer_former(struct pib_udp_sock *from_sock, const struct pib_addr *from,
-		       const struct pib_hello_way *way, const u8 *buf, u32 len)
+static void take_former(struct pib_udp_sock *from_sock, const struct pib_addr *from,
+			const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	WARN_ON(from_sock != &sock);
 	WARN_ON(buf[0] >> 4 != PIB_DG_FORMER || len < PIB_DG_HDR_LEN);
 }
+
+static const struct pib_udp_sock_ops sock_ops = {
+	.control = take_control,
+	.former = take_former,
+};
 
 void pib_udp_credits_begin(struct pib_udp_link *link)
 {
@@ -263,7 +268,7 @@ void rx_begin(const struct rx_link l[RX_NUM_LINKS], u32 pages)
 	memset(&traced, 0, sizeof(traced));
 	jiffies = -150;
 	num_kept = 0;
-	sock = (struct pib_udp_sock) { .pn = &net, .stats = &stats };
+	sock = (struct pib_udp_sock) { .pn = &net, .ops = &sock_ops, .stats = &stats };
 	bearer = (struct pib_bearer) { .sock = &sock, .windows = true, .frame_pages.v = pages };
 	WARN_ON(pib_burst_cache_init());
 	for (i = 0; i < RX_NUM_LINKS; i++)
