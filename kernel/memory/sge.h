@@ -45,23 +45,21 @@ static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *
 
 /**
  * pib_sge_next() - the next contiguous piece, its key checked
- * @it: the walk
+ * @it: the walk, of which something is left
  * @pd: protection domain that the list's L_Keys must be of
  * @access: as of pib_mem_get_local()
  * @span: the piece; the caller puts it
  *
  * Context: as pib_mem_get_local().
- * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before the walk; errors of
- *	pib_mem_get_local().
+ * Return: 0; -EINVAL: the list has ended before the walk; errors of pib_mem_get_local().
  */
 static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int access,
 			       struct pib_span *span)
 {
 	const struct pib_sge *sge;
 	u32 off, n;
-	int err;
 
-	while (it->left && it->num) {
+	while (it->num) {
 		sge = it->sge++;
 		off = it->off;
 		it->num--;
@@ -70,10 +68,9 @@ static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int a
 		if (!n)
 			continue;
 		it->left -= n;
-		err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, n, access, span);
-		return err ? err : 1;
+		return pib_mem_get_local(pd, sge->lkey, sge->addr + off, n, access, span);
 	}
-	return it->left ? -EINVAL : 0;
+	return -EINVAL;
 }
 
 #endif

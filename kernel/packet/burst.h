@@ -68,8 +68,8 @@ struct pib_parking;
  * @npkts: packets, at least 1
  * @len: bytes of payload
  * @pmtu: bytes of payload in each packet but the last
- * @wire_bytes: bytes on the wire, LRH to ICRC of all packets, as pib_burst_measure() has left
- *	them; 0: it was not called, see pib_burst_wire_bytes()
+ * @wire_bytes: bytes on the wire, LRH to ICRC of all packets, if the sender has left them here; 0:
+ *	pib_burst_wire_bytes() adds them up
  * @payload: enum pib_payload
  * @nspans: entries in @spans
  * @icrc_ok: the payload cannot have been damaged since its ICRC was or would have been computed
@@ -182,16 +182,6 @@ u32 pib_burst_sum_bytes(const struct pib_burst *b);
 static inline u32 pib_burst_wire_bytes(const struct pib_burst *b)
 {
 	return b->wire_bytes ? b->wire_bytes : pib_burst_sum_bytes(b);
-}
-
-/*
- * Keep the result of pib_burst_wire_bytes(), which each port and pipe on the way asks for. Headers
- * and payload have the length with which they leave. Context: any.
- */
-static inline void pib_burst_measure(struct pib_burst *b)
-{
-	b->wire_bytes = b->npkts == 1 ? pib_opcode_wire_len(&b->h, b->len) :
-					pib_burst_sum_bytes(b);
 }
 
 /* Drop a burst: release its payload, tell @owner. Context: any, softirqs off. */

@@ -34,6 +34,16 @@ static const struct pib_qp *mcast_excluded(const struct pib_qp *qp)
 }
 
 /*
+ * Keep the result of pib_burst_wire_bytes(), which each port and pipe on the way asks for. Headers
+ * and payload have the length with which they leave.
+ */
+static void measure_burst(struct pib_burst *b)
+{
+	b->wire_bytes = b->npkts == 1 ? pib_opcode_wire_len(&b->h, b->len) :
+					pib_burst_sum_bytes(b);
+}
+
+/*
  * Send a burst out of the port. A multicast goes to the members of its group at this port first.
  *
  * Return: as pib_kport_xmit().
@@ -45,8 +55,8 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 	    pib_port_admits(&qp->path.port->p, b->h.dqpn))
 		pib_input_mcast(qp->path.port, b, mcast_excluded(qp));
 	/* A burst from a port to itself is on no wire. */
-	if (!b->wire_bytes && b->h.dlid != b->h.slid)
-		pib_burst_measure(b);
+	if (!b->wire_bytes && !pib_port_loops_back(&qp->path.port->p, &b->h))
+		measure_burst(b);
 	return pib_kport_xmit(qp->path.port, b);
 }
 

@@ -186,24 +186,38 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
-static int write_sges(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
-		      u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
+/*
+ * Copy what is left of the walk @it: payload of @b, or if that is NULL bytes of the kernel's own at
+ * @src, from @off on. Inline: each caller has one of the two.
+ */
+static __always_inline int fill_sges(struct pib_qp *qp, struct pib_pd *pd, struct pib_sge_iter *it,
+				     struct pib_burst *b, const void *src, u32 off)
 {
-	struct pib_sge_iter it;
 	struct pib_span span;
-	int more, err;
+	int err;
 
-	pib_sge_start(&it, sge, num_sge, off, len);
-	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &span)) > 0) {
-		err = pib_burst_place(b, src_off, &span, span.len);
+	while (it->left) {
+		err = pib_sge_next(it, pd, IB_ACCESS_LOCAL_WRITE, &span);
+		if (err)
+			return err;
+		err = b ? pib_burst_place(b, off, &span, span.len) : pib_span_put(&span, src + off);
 		if (err == -EAGAIN)
 			err = pib_hold_pagein(qp, qp->rx.pages, &span, 0, span.len, true);
 		pib_mem_put(&span);
 		if (err)
 			return err;
-		src_off += span.len;
+		off += span.len;
 	}
-	return more;
+	return 0;
+}
+
+static int write_sges(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+		      u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
+{
+	struct pib_sge_iter it;
+
+	pib_sge_start(&it, sge, num_sge, off, len);
+	return fill_sges(qp, pd, &it, b, NULL, src_off);
 }
 
 /* Call write_sges() packet by packet, the last one first. */
@@ -233,20 +247,9 @@ int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge
 		 u32 off, const void *src, u32 len)
 {
 	struct pib_sge_iter it;
-	struct pib_span span;
-	int more, err;
 
 	pib_sge_start(&it, sge, num_sge, off, len);
-	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &span)) > 0) {
-		err = pib_span_put(&span, src);
-		if (err == -EAGAIN)
-			err = pib_hold_pagein(qp, qp->rx.pages, &span, 0, span.len, true);
-		pib_mem_put(&span);
-		if (err)
-			return err;
-		src += span.len;
-	}
-	return more;
+	return fill_sges(qp, pd, &it, NULL, src, 0);
 }
 
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp)

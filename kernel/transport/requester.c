@@ -45,13 +45,16 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	void *dst = pib_burst_own(b, b->len);
 	struct pib_sge_iter it;
 	struct pib_span span;
-	int more, err;
+	int err;
 
 	if (!dst)
 		return -ENOMEM;
 
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
-	while ((more = pib_sge_next(&it, qp->pd, 0, &span)) > 0) {
+	while (it.left) {
+		err = pib_sge_next(&it, qp->pd, 0, &span);
+		if (err)
+			return err;
 		err = pib_span_get(&span, dst);
 		if (err == -EAGAIN)
 			err = pib_hold_pagein(qp, qp->sq.deferred.pages, &span, 0, span.len,
@@ -61,7 +64,7 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 			return err;
 		dst += span.len;
 	}
-	return more;
+	return 0;
 }
 
 /*
@@ -72,17 +75,20 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	struct pib_sge_iter it;
-	int more;
+	int err;
 
 	b->payload = PIB_PAYLOAD_SPANS;
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
-	while ((more = pib_sge_next(&it, qp->pd, 0, &b->spans[b->nspans])) > 0) {
+	while (it.left) {
+		err = pib_sge_next(&it, qp->pd, 0, &b->spans[b->nspans]);
+		if (err)
+			return err;
 		b->nspans++;
 		if (pib_span_pageable(&b->spans[b->nspans - 1]) ||
 		    (b->nspans == PIB_BURST_SPANS && it.left))
 			return -E2BIG;
 	}
-	return more;
+	return 0;
 }
 
 static void unrefer_sges(struct pib_burst *b)
