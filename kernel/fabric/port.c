@@ -6,6 +6,7 @@
 #include "proto/trap.h"
 #include "fabric/port.h"
 #include "tracing/fabric.h"
+#include "tracing/names.h"
 
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp)
 {
@@ -37,26 +38,14 @@ void pib_kport_events(struct pib_kport *port)
 
 static const char *state_name(u8 state)
 {
-	static const char *const names[] = {
-		[PIB_PORT_NOP] = "Down",	/* listeners were told nothing yet */
-		[PIB_PORT_DOWN] = "Down",
-		[PIB_PORT_INIT] = "INIT",
-		[PIB_PORT_ARMED] = "ARMED",
-		[PIB_PORT_ACTIVE] = "Active",
-	};
+	static const char *const names[] = PIB_NAMES_BY_VALUE(PIB_PORT_STATES);
 
 	return state < ARRAY_SIZE(names) ? names[state] : "no state";
 }
 
 static const char *phys_name(u8 phys)
 {
-	static const char *const names[] = {
-		[PIB_PHYS_SLEEP] = "Sleep",
-		[PIB_PHYS_POLLING] = "Polling",
-		[PIB_PHYS_DISABLED] = "Disabled",
-		[PIB_PHYS_TRAINING] = "Training",
-		[PIB_PHYS_LINKUP] = "LinkUp",
-	};
+	static const char *const names[] = PIB_NAMES_BY_VALUE(PIB_PHYS_STATES);
 
 	return phys && phys < ARRAY_SIZE(names) ? names[phys] : "no state";
 }
@@ -95,7 +84,7 @@ void pib_kport_changed(struct pib_kport *port)
 		return;
 	pr_debug("pib: %.64s, port %u: %s (%s), was %s, LID %u, SM's LID %u\n", p->node->desc,
 		 p->num, state_name(now.state), phys_name(now.phys),
-		 state_name(port->notified.state), now.lid, now.sm_lid);
+		 state_name(port->notified.state ?: PIB_PORT_DOWN), now.lid, now.sm_lid);
 	trace_pib_port_state(port->nd->name, p->num, port->notified.state, now.state, now.phys,
 			     now.lid, now.sm_lid);
 	notify_state(port, &now);

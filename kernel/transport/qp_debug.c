@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "tracing/names.h"
 #include "transport/qp_debug.h"
 
 const char *pib_qp_state_name(enum ib_qp_state state)
 {
-	static const char *const names[] = {
-		[IB_QPS_RESET] = "RESET",
-		[IB_QPS_INIT] = "INIT",
-		[IB_QPS_RTR] = "RTR",
-		[IB_QPS_RTS] = "RTS",
-		[IB_QPS_SQD] = "SQD",
-		[IB_QPS_SQE] = "SQE",
-		[IB_QPS_ERR] = "ERR",
-	};
+	static const char *const names[] = PIB_NAMES_BY_VALUE(PIB_QP_STATES);
 
 	return state < ARRAY_SIZE(names) ? names[state] : "no state";
 }

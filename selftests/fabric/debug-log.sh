@@ -26,7 +26,7 @@ check "subnet up" wait_active 60
 check "a link is made" says 'pib: .*, port [0-9]+: link made, found by discovery'
 check "a session begins" says 'pib: .*, port [0-9]+: session with '
 check "a link comes up" says 'pib: .*, port [0-9]+: link up'
-check "the SM has a port go from state to state" says 'pib: .* pib0, port 1: Active \(LinkUp\), was ARMED'
+check "the SM has a port go from state to state" says 'pib: .* pib0, port 1: ACTIVE \(LINK_UP\), was ARMED'
 check "the SM gives a port a LID" says "pib: .* pib1, port 1: .*, LID [1-9][0-9]*, SM's LID [1-9]"
 
 mark
