@@ -33,8 +33,12 @@ static const u8 opcodes[] = {
 
 void pib_behavior_scramble(struct pib_behaviors *b, struct pib_cqe *cqe)
 {
-	u64 bits = draw_bits(b), more = draw_bits(b);
+	u64 bits, more;
 
+	if (!pib_behaves(b, PIB_BEHAVIOR_ERROR_WC_NOISE))
+		return;
+	bits = draw_bits(b);
+	more = draw_bits(b);
 	cqe->opcode = opcodes[pib_behavior_draw(b, ARRAY_SIZE(opcodes))];
 	cqe->byte_len = bits;
 	cqe->ex = bits >> 32;

@@ -73,7 +73,7 @@ void pib_behaviors_set(struct pib_behaviors *b, const struct pib_behaviors_cfg *
 u32 pib_behavior_draw(struct pib_behaviors *b, u32 n);
 /**
  * pib_behavior_scramble() - fill at random the fields that a completion with an error does not
- * define (11.4.2.1)
+ * define (11.4.2.1), if the HCA does so: PIB_BEHAVIOR_ERROR_WC_NOISE
  * @b: the HCA's behaviors
  * @cqe: the completion
  *

@@ -14,7 +14,6 @@
 #define PIB_FAULT_BER_MAX	10000000000000ULL	/* one bit in a hundred */
 #define PIB_FAULT_BEHIND_MAX	3
 #define PIB_FAULT_BUFFER_MIN	4352	/* a packet of the largest MTU, in whole credits */
-#define PIB_FAULT_BUFFER_MAX	131072	/* what flow control packets can tell of (7.9.4.1) */
 
 /**
  * struct pib_fault_cfg - faults of a cable
@@ -25,8 +24,8 @@
  * @bit_errors: bits damaged, in 10^15
  * @latency: ns from one end to the other
  * @rate: bits per second, 0: without limit
- * @buffer: bytes that the far end has room for, per data VL, for which it gives credits; 0: without
- *	limit
+ * @buffer: bytes that the far end has room for, per data VL, for which it gives credits: 131072 at
+ *	most, for flow control packets tell of no more (7.9.4.1); 0: without limit
  */
 struct pib_fault_cfg {
 	u64 seed;

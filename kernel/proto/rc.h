@@ -556,8 +556,6 @@ enum pib_resp_drop {		/* reasons not to execute a request; counted by env */
 	PIB_RESP_DROP_REASONS
 };
 
-#define PIB_RES_MAX 128		/* most max_dest_rd_atomic, plus replay */
-
 /**
  * struct pib_rd_res - responder resource: a READ, an atomic or the like, being or been answered
  * @va: READ: start of the range

@@ -83,14 +83,6 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	return true;
 }
 
-static void describe_send_failure(struct pib_qp *qp, struct pib_cqe *cqe)
-{
-	pib_qp_stats_send_error(qp, cqe->status);
-	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
-	    qp->type > IB_QPT_GSI)
-		pib_behavior_scramble(&qp->hca->behaviors, cqe);
-}
-
 /* Return: true if completions may be late. Those in error, and those of management, may not. */
 static bool may_delay(const struct pib_qp *qp)
 {
@@ -149,8 +141,11 @@ static void finish_oldest(struct pib_qp *qp, struct pib_ksq_slot *s)
 	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
 		cqe.byte_len = 8;
 
-	if (unlikely(s->w.status))
-		describe_send_failure(qp, &cqe);
+	if (unlikely(s->w.status)) {
+		pib_qp_stats_send_error(qp, cqe.status);
+		if (qp->type > IB_QPT_GSI)
+			pib_behavior_scramble(&qp->hca->behaviors, &cqe);
+	}
 
 	/* The slot goes first: a consumer that has seen the completion may post again. */
 	pib_req_retire(&qp->req);

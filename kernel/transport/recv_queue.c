@@ -348,14 +348,6 @@ static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 	qp->events |= BIT(IB_EVENT_QP_FATAL);
 }
 
-static void describe_recv_failure(struct pib_qp *qp, struct pib_cqe *cqe)
-{
-	pib_qp_stats_recv_error(qp, cqe->status);
-	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
-	    qp->type > IB_QPT_GSI)
-		pib_behavior_scramble(&qp->hca->behaviors, cqe);
-}
-
 /* Complete qp->rq.cur. @flags: of enum pib_cqe_flags, besides those that @h says. */
 static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h,
 			  u32 flags)
@@ -373,10 +365,13 @@ static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const str
 
 	lockdep_assert_held(&qp->lock);
 
-	if (h)
+	if (h) {
 		describe_recv(qp, &cqe, h);
-	else
-		describe_recv_failure(qp, &cqe);
+	} else {
+		pib_qp_stats_recv_error(qp, status);
+		if (qp->type > IB_QPT_GSI)
+			pib_behavior_scramble(&qp->hca->behaviors, &cqe);
+	}
 	qp->rq.cur.valid = false;
 	if (!cq)
 		return;
