@@ -144,6 +144,7 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 
 int pib_registry_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
 {
+	lockdep_assert_held(&pn->lock);
 	if (!to_registry(pn)->dying)
 		return 0;
 	NL_SET_ERR_MSG(extack, "the network namespace is going away");

@@ -94,8 +94,8 @@ static void cable_retrain(struct pib_net *pn, struct pib_kport *port)
 	struct pib_link *link;
 
 	lockdep_assert_held(&pn->link_lock);
-	peer = rcu_dereference_protected(port->peer, true);
-	link = rcu_dereference_protected(port->link, true);
+	peer = rcu_dereference_protected(port->peer, lockdep_is_held(&pn->link_lock));
+	link = rcu_dereference_protected(port->link, lockdep_is_held(&pn->link_lock));
 	if (peer) {
 		pib_kport_link_down(port);
 		pib_kport_link_down(peer);
@@ -117,7 +117,7 @@ void pib_kport_phys_changed(struct pib_kport *port)
 void pib_cable_ends(struct pib_kport *port, struct pib_kport *end[2])
 {
 	end[0] = port;
-	end[1] = rcu_dereference_protected(port->peer, true);
+	end[1] = rcu_dereference_protected(port->peer, lockdep_is_held(&port->nd->pn->lock));
 }
 
 void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b)
@@ -136,10 +136,12 @@ void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b
 
 void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead)
 {
-	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_link *link = rcu_dereference_protected(port->link, true);
+	struct pib_kport *peer;
+	struct pib_link *link;
 
 	lockdep_assert_held(&pn->lock);
+	peer = rcu_dereference_protected(port->peer, lockdep_is_held(&pn->lock));
+	link = rcu_dereference_protected(port->link, lockdep_is_held(&pn->lock));
 	pib_impair_drop(port);
 	if (link) {
 		link->ops->unplug(link, dead);
@@ -159,10 +161,12 @@ void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head
 
 void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plugged)
 {
-	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_link *link = rcu_dereference_protected(port->link, true);
+	struct pib_kport *peer;
+	struct pib_link *link;
 
 	lockdep_assert_held(&pn->link_lock);
+	peer = rcu_dereference_protected(port->peer, lockdep_is_held(&pn->link_lock));
+	link = rcu_dereference_protected(port->link, lockdep_is_held(&pn->link_lock));
 	if (peer ? port->cable_out == !plugged : link->cable_out == !plugged)
 		return;
 	if (peer) {

@@ -95,6 +95,7 @@ void pib_node_dev_changed(struct pib_node_dev *nd, const u8 *smp)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&nd->lock);
 	if (smp[PIB_MAD_METHOD] != PIB_METHOD_SET ||
 	    pib_get16(smp + PIB_MAD_ATTR) != PIB_SM_PORT_INFO)
 		return;

@@ -26,6 +26,7 @@ static void trace_state(const struct pib_qp *qp, enum ib_qp_state to, enum pib_c
 
 void pib_qp_set_state(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause)
 {
+	lockdep_assert_held(&qp->lock);
 	if (trace_pib_qp_state_enabled() && state != qp->state)
 		trace_state(qp, state, cause);
 	qp->state = state;
@@ -112,6 +113,7 @@ void pib_qp_sq_error(struct pib_qp *qp)
 {
 	bool sends = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
 
+	lockdep_assert_held(&qp->lock);
 	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
 	if (pib_qp_is_reliable(qp) || !sends) {
 		pib_qp_to_err(qp, PIB_CAUSE_SEND);
@@ -125,6 +127,7 @@ void pib_qp_sq_error(struct pib_qp *qp)
 
 void pib_qp_resp_error(struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
 	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
 	/*
 	 * A receive work request that has failed reports that by its completion, without an event
@@ -152,6 +155,7 @@ bool pib_qp_flush(struct pib_qp *qp)
 {
 	bool more;
 
+	lockdep_assert_held(&qp->lock);
 	pib_requester_cancel(qp);
 	if (qp->state == IB_QPS_ERR && pib_qp_lends_pages(qp))
 		pib_output_drop_unstable(qp);
@@ -170,6 +174,7 @@ void pib_qp_reset(struct pib_qp *qp)
 	u8 port = qp->path.port ? qp->path.port->p.num : 0;
 	struct pib_qp_sq *sq = &qp->sq;
 
+	lockdep_assert_held(&qp->lock);
 	/*
 	 * The state goes before the P_Key: a packet is judged by the key, and by the state if the
 	 * key does not fit.

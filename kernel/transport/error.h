@@ -16,7 +16,7 @@ struct pib_qp;
  * @state: new state
  * @cause: reason, for traces
  *
- * Context: qp->lock held; at creation without.
+ * Context: qp->lock held.
  */
 void pib_qp_set_state(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause);
 /**
@@ -75,7 +75,7 @@ void pib_qp_drop_bursts(struct pib_qp *qp);
  * pib_qp_reset() - make a QP as it is after creation
  * @qp: queue pair to whose memory no burst refers
  *
- * Context: qp->lock held; at creation without.
+ * Context: qp->lock held.
  */
 void pib_qp_reset(struct pib_qp *qp);
 /**

@@ -70,6 +70,7 @@ int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pi
 	struct pib_trace_qp who;
 	int err;
 
+	lockdep_assert_held(&qp->lock);
 	if (trace_pib_page_ready_enabled())
 		trace_ready(qp, pages);
 	err = pib_pagein_start(pages, span, off, len, write);
@@ -211,6 +212,7 @@ u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 	const struct pib_pagein *p = qp->rx.pages;
 	u64 since = qp->rx.hold.since, at;
 
+	lockdep_assert_held(&qp->lock);
 	if (!pib_qp_is_reliable(qp))
 		return 0;
 	if (!qp->rx.hold.on || qp->rx.hold.refuses)

@@ -567,6 +567,7 @@ static u32 chosen_status(struct pib_qp *qp, u8 kind)
 
 u32 pib_inject_send(struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
 	return chosen_status(qp, PIB_INJECT_KIND_SEND_STATUS);
 }
 
@@ -574,6 +575,7 @@ enum pib_res pib_inject_recv(struct pib_qp *qp)
 {
 	u32 status = chosen_status(qp, PIB_INJECT_KIND_RECV_STATUS);
 
+	lockdep_assert_held(&qp->lock);
 	if (!status)
 		return PIB_RES_OK;
 	pib_rq_complete(qp, status, 0, NULL);

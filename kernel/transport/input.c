@@ -85,6 +85,7 @@ void pib_input_bad_qkey(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_kport *port = qp->path.port;
 
+	lockdep_assert_held(&qp->lock);
 	atomic_add(b->npkts, &qp->refused.qkeys);
 	pib_qp_drop(qp, PIB_STAT_RX_BAD_QKEY, b, b->npkts);
 	raise_key_trap(port, TRAP_BAD_QKEY, b);

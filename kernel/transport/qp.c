@@ -460,7 +460,9 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = alloc_queues(qp, &init->cap, udata, &resp);
 	if (err)
 		goto err_pageins;
+	spin_lock_bh(&qp->lock);
 	pib_qp_reset(qp);
+	spin_unlock_bh(&qp->lock);
 	err = copy_response(udata, &resp);
 	if (err)
 		goto err_queues;

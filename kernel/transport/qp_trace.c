@@ -78,6 +78,7 @@ void pib_qp_trace_complete(const struct pib_qp *qp, u32 index, const struct pib_
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
 
+	lockdep_assert_held(&qp->lock);
 	trace_pib_completion(&who, cq->cqn, index, pib_qp_traced_id(qp, cqe->wr_id), cqe->opcode,
 			     cqe->status, cqe->vendor_err, cqe->byte_len);
 }

@@ -176,6 +176,7 @@ u64 pib_rq_deadline(const struct pib_qp *qp, u64 now)
 {
 	u64 at = qp->rq.empty_since + EMPTY_NSEC;
 
+	lockdep_assert_held(&qp->lock);
 	return qp->rq.empty_since && (s64)(at - now) > 0 ? at : 0;
 }
 
@@ -183,6 +184,7 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = xrc_srq(qp, srqn);
 
+	lockdep_assert_held(&qp->lock);
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
@@ -238,6 +240,7 @@ static int write_backwards(struct pib_qp *qp, struct pib_pd *pd, const struct pi
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
+	lockdep_assert_held(&qp->lock);
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_DATA_OUT_OF_ORDER) && len)
 		return write_backwards(qp, pd, sge, num_sge, off, b, src_off, len);
 	return write_sges(qp, pd, sge, num_sge, off, b, src_off, len);
@@ -248,12 +251,14 @@ int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge
 {
 	struct pib_sge_iter it;
 
+	lockdep_assert_held(&qp->lock);
 	pib_sge_start(&it, sge, num_sge, off, len);
 	return fill_sges(qp, pd, &it, NULL, src, 0);
 }
 
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
 	/* The L_Keys of an SRQ's work requests are of the SRQ's PD (10.2.9.1). */
 	if (qp->type == IB_QPT_XRC_TGT)
 		return pib_rq_xrc_pd(qp, qp->rq.srqn);
@@ -428,6 +433,7 @@ bool pib_rq_flush(struct pib_qp *qp)
 
 void pib_rq_reset(struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
 	qp->rq.cur.valid = false;
 	if (!qp->rq.ring.hdr)
 		return;

@@ -98,7 +98,7 @@ bool pib_rq_flush(struct pib_qp *qp);
  * pib_rq_reset() - drop all receives, for RESET
  * @qp: queue pair
  *
- * Context: qp->lock held; at creation without.
+ * Context: qp->lock held.
  */
 void pib_rq_reset(struct pib_qp *qp);
 

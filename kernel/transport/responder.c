@@ -395,6 +395,7 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	u64 drops[PIB_RESP_DROP_REASONS];
 	bool taken;
 
+	lockdep_assert_held(&qp->lock);
 	if (!pib_qp_reports_drops())
 		return responder_takes(qp, b);
 	memcpy(drops, qp->resp.stats.drops, sizeof(drops));

@@ -389,6 +389,7 @@ bool pib_sq_idle(struct pib_qp *qp)
 
 void pib_sq_reset(struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
 	if (!qp->sq.ring.hdr)
 		return;
 

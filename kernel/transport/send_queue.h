@@ -60,7 +60,7 @@ static inline void pib_sq_retire(struct pib_qp *qp)
  * pib_sq_reset() - drop all work requests, for RESET
  * @qp: queue pair
  *
- * Context: qp->lock held; at creation without.
+ * Context: qp->lock held.
  */
 void pib_sq_reset(struct pib_qp *qp);
 

@@ -53,6 +53,7 @@ void pib_qp_stats_send_error(struct pib_qp *qp, u32 status)
 		[PIB_WC_RNR_RETRY_EXC_ERR] = PIB_STAT_RETRY_RNR_EXCEEDED,
 	};
 
+	lockdep_assert_held(&qp->lock);
 	if (status == PIB_WC_WR_FLUSH_ERR) {
 		pib_qp_stat(qp, PIB_STAT_REQ_CQE_FLUSH);
 		return;
@@ -64,6 +65,7 @@ void pib_qp_stats_send_error(struct pib_qp *qp, u32 status)
 
 void pib_qp_stats_recv_error(struct pib_qp *qp, u32 status)
 {
+	lockdep_assert_held(&qp->lock);
 	if (status == PIB_WC_WR_FLUSH_ERR) {
 		pib_qp_stat(qp, PIB_STAT_RESP_CQE_FLUSH);
 		return;

@@ -388,6 +388,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
 	struct outgoing o = {};
 	u32 todo;
 
+	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
 		todo = pib_session_rekey(&link->session, pib_auth_id(keys->key),

@@ -55,9 +55,10 @@ int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port)
 /* Tell the host switch and the port's own state machine of the new LID. */
 static void kport_use_lid(struct pib_kport *port, u16 old)
 {
-	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 	spinlock_t *lock = pib_kport_lock(port);
+	struct pib_kport *peer;
 
+	peer = rcu_dereference_protected(port->peer, lockdep_is_held(&port->nd->pn->link_lock));
 	if (peer && peer->sw && peer->sw->nd.standalone) {
 		if (old)
 			pib_switch_set_route(peer->sw, old, PIB_LFT_DROP);
@@ -72,14 +73,16 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 
 static struct pib_kport *find_alone(struct pib_udp_link *link, u16 lid)
 {
+	const struct pib_net *pn = pib_udp_link_net(link);
 	struct pib_switch *sw = link->port->sw;
+	struct pib_kport *peer;
 	unsigned int i;
 
 	if (!sw)
 		return link->port->standalone_lid == lid ? link->port : NULL;
 	for (i = 1; i <= sw->nd.node.num_ports; i++) {
-		struct pib_kport *peer = rcu_dereference_protected(sw->nd.ports[i]->peer, true);
-
+		peer = rcu_dereference_protected(sw->nd.ports[i]->peer,
+						 lockdep_is_held(&pn->link_lock));
 		if (peer && !peer->sw && peer->standalone_lid == lid)
 			return peer;
 	}
@@ -88,8 +91,10 @@ static struct pib_kport *find_alone(struct pib_udp_link *link, u16 lid)
 
 void pib_lid_move(struct pib_udp_link *link, u16 lid)
 {
-	struct pib_kport *port = lid ? find_alone(link, lid) : NULL;
+	struct pib_kport *port;
 
+	lockdep_assert_held(&pib_udp_link_net(link)->link_lock);
+	port = lid ? find_alone(link, lid) : NULL;
 	if (!port || pib_lid_choose(link->bearer, port))
 		return;
 	kport_use_lid(port, lid);
