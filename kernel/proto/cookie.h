@@ -95,10 +95,12 @@ bool pib_cookie_is_back(const struct pib_cookies *c, const struct pib_cookie_add
 			const struct pib_hello *h, u32 link_id, u32 key, u64 now);
 
 /*
- * Find the session, not 0, that a question to @to names. @to is perhaps another address of the peer
- * in the sessions @own and @peer. The answer echoes it, which shows that its sender hears what is
- * sent to @to. Another address, other sessions and another time make another one. Context: under
- * the lock of what holds @c.
+ * Find the session that a question to @to names. @to is perhaps another address of the peer in the
+ * sessions @own and @peer. The answer echoes it, which shows that its sender hears what is sent to
+ * @to. Another address, other sessions and another time make another one.
+ *
+ * Context: under the lock of what holds @c.
+ * Return: the session, not 0.
  */
 u64 pib_cookie_question(const struct pib_cookies *c, const struct pib_cookie_addr *to, u64 own,
 			u64 peer, u64 now);
