@@ -67,10 +67,6 @@ struct pib_stats {
 #define pib_hca_stat_add(hca, stat, n) this_cpu_add((hca)->stats->v[stat], (n))
 #define pib_hca_stat(hca, stat) pib_hca_stat_add(hca, stat, 1)
 
-/* Count for a QP, into the HCA's counters or into those that it is bound to. qp->lock held. */
-#define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->counters.stats->v[stat], (n))
-#define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
-
 /**
  * pib_stats_alloc() - allocate the counters of a port, or of bound QPs, which ib_core adds up index
  * by index

@@ -15,6 +15,7 @@
 #include "transport/send_queue.h"
 #include "transport/error.h"
 #include "transport/qp_debug.h"
+#include "transport/stats.h"
 
 static void trace_state(const struct pib_qp *qp, enum ib_qp_state to, enum pib_cause cause)
 {

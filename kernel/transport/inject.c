@@ -17,6 +17,7 @@
 #include "fabric/inject_mad.h"
 #include "transport/qp_trace.h"
 #include "transport/recv_queue.h"
+#include "transport/stats.h"
 
 /* Arguments of PIB_INJECT_KIND_NAK: the codes of NAKs (9.7.5.2.2 on). */
 enum {

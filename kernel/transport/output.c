@@ -23,6 +23,7 @@
 #include "transport/output.h"
 #include "transport/qp_trace.h"
 #include "transport/static_rate.h"
+#include "transport/stats.h"
 
 /*
  * Return: the QP that does not get its own multicast; NULL: the sender is among the members of its

@@ -14,6 +14,7 @@
 #include "tracing/mad.h"
 #include "tracing/transport.h"
 #include "transport/qp.h"
+#include "transport/stats.h"
 
 /**
  * pib_qp_traced() - describe a QP for a trace

@@ -13,6 +13,7 @@
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
 #include "transport/static_rate.h"
+#include "transport/stats.h"
 
 /*
  * Return: true if the QP allows such access. If not, a request for it is invalid, whatever the key

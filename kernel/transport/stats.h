@@ -3,7 +3,12 @@
 #ifndef PIB_TRANSPORT_STATS_H
 #define PIB_TRANSPORT_STATS_H
 
+#include "hca/hw_counters.h"
 #include "transport/qp.h"
+
+/* Count for a QP, into the HCA's counters or into those that it is bound to. qp->lock held. */
+#define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->counters.stats->v[stat], (n))
+#define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
 
 /**
  * pib_qp_stats_fold_req() - fold the requester's counters, for pib_qp_stats_fold()
