@@ -360,7 +360,9 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 
 	mr_quiesce(mr);
 	/* as in pib_dereg_mr(): windows may have come while memory was pinned */
-	err = atomic_read(&mr->windows) ? -EBUSY : 0;
+	if (atomic_read(&mr->windows))
+		err = pib_refuse(ibmr->device, -EBUSY, "mr %#x: rereg: a window was just bound",
+				 ibmr->lkey);
 	if (!err && anew)
 		memory_swap(&m, mr);
 	if (!err)
@@ -436,7 +438,8 @@ int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
 	struct pib_mr *mr = to_mr(ibmr);
 
 	if (mr->type != PIB_MR_TYPE_FAST)
-		return -EINVAL;
+		return pib_refuse(ibmr->device, -EINVAL, "mr %#x: map_mr_sg: no region of alloc_mr",
+				  ibmr->lkey);
 	mr->set_pages = 0;
 	return ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
 }

@@ -275,7 +275,11 @@ int pib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	if (m)
 		member_del(mc, m);
 	mutex_unlock(&mc->lock);
-	return m ? 0 : -EINVAL;
+	if (!m)
+		return pib_refuse(ibqp->device, -EINVAL,
+				  "qp %u: detach_mcast: not attached to group %pI6c, LID %#x",
+				  ibqp->qp_num, gid->raw, lid);
+	return 0;
 }
 
 void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp)

@@ -9,6 +9,7 @@
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include "core/refuse.h"
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
 #include "transport/qp.h"
@@ -110,7 +111,10 @@ int pib_counter_update_stats(struct rdma_counter *counter)
 	if (c)
 		pib_stats_sum(c->stats, counter->stats);
 	xa_unlock(&hca->qp_counters);
-	return c ? 0 : -EINVAL;
+	if (!c)
+		return pib_refuse(counter->device, -EINVAL, "counter %u: update_stats: it is gone",
+				  counter->id);
+	return 0;
 }
 
 /* Free a counter that no QP is bound to any more. */
