@@ -560,7 +560,7 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	int err;
 
 	if (!cqe || cqe > ibcq->device->attrs.max_cqe)
-		return pib_refuse(ibcq->device, -EINVAL, "cq %u: resize to %u entries", cq->cqn,
+		return pib_refuse(ibcq->device, -EINVAL, "cq %u: resize_cq: %u entries", cq->cqn,
 				  cqe);
 	err = pib_udata_check(udata, 0);
 	if (err)
@@ -577,8 +577,8 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	err = cq_move(cq, &ring, cq_limit(cq, cqe, &ring));
 	mutex_unlock(&cq->resize_mutex);
 	if (err)
-		ibdev_dbg(ibcq->device, "cq %u: more has come than fits %u entries\n", cq->cqn,
-			  cqe);
+		ibdev_dbg(ibcq->device, "cq %u: resize_cq: more has come than fits %u entries\n",
+			  cq->cqn, cqe);
 out:
 	pib_ring_free(&ring);
 	return err;

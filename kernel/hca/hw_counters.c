@@ -41,7 +41,7 @@ int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 p
 		     int index)
 {
 	if (!port_num)
-		return pib_refuse(ibdev, -EINVAL, "get_hw_stats: of no port");
+		return pib_refuse(ibdev, -EINVAL, "get_hw_stats: no port 0");
 	pib_stats_sum(to_hca(ibdev)->stats, stats);
 	return PIB_STATS;
 }

@@ -357,14 +357,15 @@ static int srq_respond(struct pib_srq *srq, struct ib_udata *udata,
 	if (!udata)
 		return 0;
 	if (udata->inlen < offsetofend(struct pib_modify_srq_cmd, ring_addr))
-		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize: %zu bytes of request",
-				  srq->srqn, udata->inlen);
+		return pib_refuse(srq->ib.device, -EINVAL,
+				  "srq %u: modify_srq: %zu bytes of request", srq->srqn,
+				  udata->inlen);
 	err = ib_copy_from_udata(&cmd, udata, min(sizeof(cmd), udata->inlen));
 	if (err)
 		return err;
 	if (!cmd.ring_addr || cmd.reserved)
 		return pib_refuse(srq->ib.device, -EINVAL,
-				  "srq %u: resize: no address, or reserved %#x",
+				  "srq %u: modify_srq: no address, or reserved %#x",
 				  srq->srqn, cmd.reserved);
 	size = cmd.ring_size ? min_t(size_t, cmd.ring_size, sizeof(*info)) : sizeof(*info);
 	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, size) ? -EFAULT : 0;
@@ -384,7 +385,7 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	int err;
 
 	if (!max_wr || max_wr > srq->ib.device->attrs.max_srq_wr)
-		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize to %u work requests",
+		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: modify_srq: %u work requests",
 				  srq->srqn, max_wr);
 	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
 	if (err)
@@ -398,8 +399,9 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	srq_set_moving(srq, false);
 	mutex_unlock(&srq->resize_mutex);
 	if (err)
-		ibdev_dbg(srq->ib.device, "srq %u: more is posted than %u work requests\n",
-			  srq->srqn, max_wr);
+		ibdev_dbg(srq->ib.device,
+			  "srq %u: modify_srq: more is posted than %u work requests\n", srq->srqn,
+			  max_wr);
 out:
 	pib_ring_free(&ring);
 	return err;
@@ -412,14 +414,14 @@ int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 	int err;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
-		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: modify: mask %#x", srq->srqn,
+		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: modify_srq: mask %#x", srq->srqn,
 				  mask);
 	err = pib_udata_check(udata, sizeof(struct pib_modify_srq_cmd));
 	if (err)
 		return err;
 	if (mask & IB_SRQ_LIMIT &&
 	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr))
-		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: limit %u", srq->srqn,
+		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: modify_srq: limit %u", srq->srqn,
 				  attr->srq_limit);
 	if (mask & IB_SRQ_MAX_WR) {
 		err = srq_resize(srq, attr->max_wr, udata);

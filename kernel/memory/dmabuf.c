@@ -83,7 +83,8 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 	return &mr->ib;
 
 err_put:
-	ibdev_dbg(ibpd->device, "reg_dmabuf: %llu bytes at %#llx of %zu, access %#x: %d\n", length,
+	ibdev_dbg(ibpd->device,
+		  "reg_user_mr_dmabuf: %llu bytes at %#llx of %zu, access %#x: %d\n", length,
 		  offset, buf->size, access, err);
 	dma_buf_put(buf);
 	return ERR_PTR(err);

@@ -336,13 +336,14 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 
 	if (mr->type != PIB_MR_TYPE_USER)
 		return ERR_PTR(pib_refuse(ibmr->device, -EOPNOTSUPP,
-					  "mr %#x: rereg: no memory of the process",
+					  "mr %#x: rereg_user_mr: no memory of the process",
 					  ibmr->lkey));
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
 	if (atomic_read(&mr->windows))
-		return ERR_PTR(pib_refuse(ibmr->device, -EBUSY, "mr %#x: rereg: a window is bound",
+		return ERR_PTR(pib_refuse(ibmr->device, -EBUSY,
+					  "mr %#x: rereg_user_mr: a window is bound",
 					  ibmr->lkey));
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
@@ -361,8 +362,8 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	mr_quiesce(mr);
 	/* as in pib_dereg_mr(): windows may have come while memory was pinned */
 	if (atomic_read(&mr->windows))
-		err = pib_refuse(ibmr->device, -EBUSY, "mr %#x: rereg: a window was just bound",
-				 ibmr->lkey);
+		err = pib_refuse(ibmr->device, -EBUSY,
+				 "mr %#x: rereg_user_mr: a window was just bound", ibmr->lkey);
 	if (!err && anew)
 		memory_swap(&m, mr);
 	if (!err)
@@ -385,13 +386,13 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	 * out of what `rdma resource` shows by now, and does not put it back.
 	 */
 	if (atomic_read(&mr->windows))
-		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window is bound",
+		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg_mr: a window is bound",
 				  ibmr->lkey);
 	mr_quiesce(mr);
 	/* A bind holds a reference while it counts its window: now the number is final. */
 	if (atomic_read(&mr->windows)) {
 		mr_resume(mr);
-		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window was just bound",
+		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg_mr: a window was just bound",
 				  ibmr->lkey);
 	}
 	pib_object_del(mr->k.pd->objects, &mr->obj);

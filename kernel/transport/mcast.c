@@ -146,8 +146,9 @@ static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *
 	if (g)
 		return g;
 	if (mc->count >= user_max(qp, PIB_MCAST_GROUPS))
-		return ERR_PTR(pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u groups are all",
-					  qp->qpn, mc->count));
+		return ERR_PTR(pib_refuse(&qp->hca->ib, -ENOSPC,
+					  "qp %u: attach_mcast: %u groups are all", qp->qpn,
+					  mc->count));
 	g = spare->group;
 	spare->group = NULL;
 	memcpy(g->mgid, mgid, sizeof(g->mgid));
@@ -187,8 +188,9 @@ static int member_add(struct mcast_group *g, struct pib_qp *qp, struct mcast_spa
 	if (member_find(g, qp))
 		return 0;
 	if (g->count >= user_max(qp, PIB_MCAST_QPS))
-		return pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u QPs have group %#x",
-				  qp->qpn, g->count, g->mlid);
+		return pib_refuse(&qp->hca->ib, -ENOSPC,
+				  "qp %u: attach_mcast: %u QPs have group %#x", qp->qpn, g->count,
+				  g->mlid);
 	err = pib_quota_take(&qp->hca->quota, qp->init.owner, PIB_OBJ_ATTACH);
 	if (err)
 		return err;

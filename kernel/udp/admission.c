@@ -60,10 +60,10 @@ static void bearer_turn_away(struct pib_bearer *bearer, const struct pib_addr *f
 }
 
 /* Refuse a peer for want of a port in the host switch. Context: RCU, softirqs off. */
-static void bearer_is_full(struct pib_bearer *bearer, const struct pib_addr *from,
-			   const struct pib_hello *h)
+static void bearer_is_full(struct pib_bearer *bearer, const struct pib_switch *sw,
+			   const struct pib_addr *from, const struct pib_hello *h)
 {
-	net_warn_ratelimited("pib: no free port for %.64s\n", h->desc);
+	net_warn_ratelimited("pib: %.64s: no free port for %.64s\n", sw->nd.node.desc, h->desc);
 	pib_udp_sock_drop(bearer->sock, rx_no_port);
 	if (h->link_id)
 		pib_answer_send(bearer, from, h, PIB_DG_BYE, PIB_REFUSED_FULL);
@@ -81,7 +81,7 @@ bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
 	else if (!pib_hello_admits(accept, h, &full))
 		bearer_turn_away(bearer, from, h);
 	else if (!pib_switch_free_port(sw))
-		bearer_is_full(bearer, from, h);
+		bearer_is_full(bearer, sw, from, h);
 	else
 		return true;
 	return false;

@@ -39,10 +39,7 @@ size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello 
 	return answer_authenticate(bearer, key, bytes) ? len : 0;
 }
 
-/*
- * Return: the port whose node speaks for the bearer: the host switch's, or a link's; NULL: none.
- */
-static struct pib_kport *answer_speaker(struct pib_bearer *bearer)
+struct pib_kport *pib_bearer_speaker(struct pib_bearer *bearer)
 {
 	struct pib_switch *sw = rcu_dereference(bearer->sw);
 	struct pib_udp_link *link;
@@ -82,7 +79,7 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 		.refusal = refusal,
 		.caps = type == PIB_DG_BYE ? 0 : PIB_CAP_PROBE,
 	};
-	struct pib_kport *port = answer_speaker(bearer);
+	struct pib_kport *port = pib_bearer_speaker(bearer);
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	size_t len;
 
@@ -117,7 +114,7 @@ static void cookie_addr(const struct pib_addr *from, struct pib_cookie_addr *add
 void pib_answer_stranger(struct pib_bearer *bearer, const struct pib_addr *from,
 			 const struct pib_hello *to)
 {
-	struct pib_kport *port = answer_speaker(bearer);
+	struct pib_kport *port = pib_bearer_speaker(bearer);
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	struct pib_cookie_addr addr;
 	struct pib_hello h = {};

@@ -8,7 +8,13 @@
 struct pib_addr;
 struct pib_bearer;
 struct pib_hello;
+struct pib_kport;
 
+/*
+ * Return: the port whose node speaks for the bearer: the host switch's, or a link's; NULL: none.
+ * Context: RCU.
+ */
+struct pib_kport *pib_bearer_speaker(struct pib_bearer *bearer);
 /**
  * pib_answer_build() - turn a hello into bytes, which are authenticated in a keyed fabric
  * @bearer: bearer by which they leave

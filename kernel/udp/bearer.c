@@ -232,7 +232,7 @@ static int bearer_check_cfg(const struct pib_bearer *bearer, const struct pib_be
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has another second key");
 	else if (cfg->accept_given && cfg->accept != bearer->accept)
 		NL_SET_ERR_MSG(extack,
-			       "the uplink on this netdev accepts others: 'pibctl set' changes that");
+			       "the uplink on this netdev accepts others than asked for: 'pibctl set' changes that");
 	else if (!bearer_says(bearer, &cfg->tos))
 		NL_SET_ERR_MSG(extack,
 			       "the uplink on this netdev sends its data otherwise (DSCP, ECN, flow ports or windows): 'pibctl set' changes that");

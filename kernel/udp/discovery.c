@@ -277,6 +277,7 @@ static void bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from
 			  const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
 	struct pib_bearer *bearer;
+	struct pib_kport *port;
 	struct pib_hello h;
 
 	if (!pib_hello_parse_former(&h, buf, len))
@@ -285,9 +286,10 @@ static void bearer_former(struct pib_udp_sock *sock, const struct pib_addr *from
 	if (!bearer || !pib_bearer_tells_former(bearer, from, &h, way) ||
 	    !pib_answer_send(bearer, from, &h, PIB_DG_BYE, PIB_REFUSED_VERSION))
 		return;
-	if (pib_bearer_is_due(bearer, &bearer->next_former_note, LOG_QUIET_MS))
-		pr_warn("pib: %.64s speaks version %u of pib's wire format, and gets no link\n",
-			h.desc, PIB_DG_FORMER);
+	port = pib_bearer_speaker(bearer);
+	if (port && pib_bearer_is_due(bearer, &bearer->next_former_note, LOG_QUIET_MS))
+		pr_warn("pib: %.64s: %.64s speaks version %u of pib's wire format, and gets no link\n",
+			port->p.node->desc, h.desc, PIB_DG_FORMER);
 }
 
 const struct pib_udp_sock_ops pib_bearer_sock_ops = {

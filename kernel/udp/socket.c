@@ -784,7 +784,7 @@ static int socket_open_all(struct pib_udp_sock *sock, struct netlink_ext_ack *ex
 	if (err4 == -EADDRINUSE)
 		NL_SET_ERR_MSG(extack, "the UDP port is in use on this netdev");
 	else
-		NL_SET_ERR_MSG(extack, "cannot open a UDP socket on this netdev");
+		NL_SET_ERR_MSG(extack, "the netdev takes no UDP socket");
 	return err4;
 }
 

@@ -33,10 +33,8 @@ static struct pib_port *hca_port(struct ib_device *ibdev, u32 port_num)
 {
 	struct pib_hca *hca = to_hca(ibdev);
 
-	if (!port_num || port_num > hca->nd.node.num_ports) {
-		ibdev_dbg(ibdev, "port %u: there is none\n", port_num);
+	if (!port_num || port_num > hca->nd.node.num_ports)
 		return NULL;
-	}
 	return &hca->nd.ports[port_num]->p;
 }
 
@@ -171,7 +169,7 @@ int pib_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *a
 	unsigned long flags;
 
 	if (!p)
-		return pib_refuse(ibdev, -EINVAL, "query_port: there is no port %u", port_num);
+		return pib_refuse(ibdev, -EINVAL, "query_port: no port %u", port_num);
 	spin_lock_irqsave(&hca->nd.lock, flags);
 	fill_port_attr(p, attr);
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
@@ -186,7 +184,7 @@ int pib_modify_port(struct ib_device *ibdev, u32 port_num, int mask, struct ib_p
 	u32 caps;
 
 	if (!p)
-		return pib_refuse(ibdev, -EINVAL, "modify_port: there is no port %u", port_num);
+		return pib_refuse(ibdev, -EINVAL, "modify_port: no port %u", port_num);
 	/* IB_PORT_SHUTDOWN is not among them: links go down by their cables, or by the SM. */
 	if (mask & ~(IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
 		return pib_refuse(ibdev, -EOPNOTSUPP, "port %u: modify_port: mask %#x", port_num,
@@ -209,8 +207,11 @@ int pib_query_gid(struct ib_device *ibdev, u32 port_num, int index, union ib_gid
 	struct pib_port *p = hca_port(ibdev, port_num);
 	u64 guid;
 
-	if (!p || index < 0 || index >= PIB_GUIDS)
-		return pib_refuse(ibdev, -EINVAL, "port %u: no GID at %d", port_num, index);
+	if (!p)
+		return pib_refuse(ibdev, -EINVAL, "query_gid: no port %u", port_num);
+	if (index < 0 || index >= PIB_GUIDS)
+		return pib_refuse(ibdev, -EINVAL, "port %u: query_gid: no GID at %d", port_num,
+				  index);
 	memset(gid, 0, sizeof(*gid));
 	guid = READ_ONCE(p->guids[index]);
 	if (guid) {
@@ -224,8 +225,11 @@ int pib_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey)
 {
 	struct pib_port *p = hca_port(ibdev, port_num);
 
-	if (!p || index >= PIB_PKEYS)
-		return pib_refuse(ibdev, -EINVAL, "port %u: no P_Key at %u", port_num, index);
+	if (!p)
+		return pib_refuse(ibdev, -EINVAL, "query_pkey: no port %u", port_num);
+	if (index >= PIB_PKEYS)
+		return pib_refuse(ibdev, -EINVAL, "port %u: query_pkey: no P_Key at %u", port_num,
+				  index);
 	*pkey = READ_ONCE(p->pkey[index]);
 	return 0;
 }
