@@ -135,8 +135,8 @@ static bool task_claim(struct pib_task *t)
 		new = old | BIT(old & BIT(PIB_TASK_SCHED) ? PIB_TASK_MISSED : PIB_TASK_SCHED);
 		/*
 		 * Pairs with try_cmpxchg() in task_release(): the owner sees MISSED and goes on, or
-		 * has given the task up. And with smp_mb__after_atomic() in run_one(), by which the
-		 * run sees what the caller has left for it.
+		 * has given the task up. And with smp_mb__after_atomic() in task_run_one(), by
+		 * which the run sees what the caller has left for it.
 		 */
 	} while (!try_cmpxchg(&t->state, &old, new));
 
@@ -326,7 +326,7 @@ bool pib_put_off_add(struct pib_put_off *o)
 }
 
 /* Give @t its turn, and do what it puts off. Return: there is more to do at once. */
-static bool take_turn(struct pib_runlist *here, struct pib_task *t, struct pib_budget *budget)
+static bool task_take_turn(struct pib_runlist *here, struct pib_task *t, struct pib_budget *budget)
 {
 	struct pib_put_off *o;
 	bool more;
@@ -343,8 +343,8 @@ static bool take_turn(struct pib_runlist *here, struct pib_task *t, struct pib_b
 }
 
 /* Run a task of @q, on the CPU of @rl. */
-static void run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task *t,
-		    struct pib_budget *budget)
+static void task_run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task *t,
+			 struct pib_budget *budget)
 {
 	u32 copies = rl->copies;
 	bool more;
@@ -352,7 +352,7 @@ static void run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task
 	clear_bit(PIB_TASK_MISSED, &t->state);
 	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
-	more = take_turn(this_cpu_ptr(&pib_runlists), t, budget);
+	more = task_take_turn(this_cpu_ptr(&pib_runlists), t, budget);
 	budget->runs -= 1 + (rl->copies - copies) / RUN_COPIES;
 
 	if (task_release(t, more))
@@ -361,7 +361,7 @@ static void run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task
 		llist_add(&t->node, &q->next);
 }
 
-static bool is_spent(const struct pib_budget *budget)
+static bool budget_is_spent(const struct pib_budget *budget)
 {
 	return budget->runs <= 0 || budget->bytes <= 0;
 }
@@ -370,8 +370,8 @@ static void runlist_drain(struct pib_runlist *rl, struct pib_budget *budget)
 {
 	struct pib_task *t;
 
-	while (!is_spent(budget) && (t = taskq_take(&rl->tasks)))
-		run_one(rl, &rl->tasks, t, budget);
+	while (!budget_is_spent(budget) && (t = taskq_take(&rl->tasks)))
+		task_run_one(rl, &rl->tasks, t, budget);
 }
 
 /*
@@ -418,7 +418,7 @@ static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
 		clear_bit_unlock(0, &rl->running);
 		/* Pairs with llist_add(), after which runlist_wake() looks at the bit. */
 		smp_mb__after_atomic();
-		if (is_spent(budget))
+		if (budget_is_spent(budget))
 			return taskq_is_empty(&rl->tasks);
 	} while (!taskq_is_empty(&rl->tasks));
 
@@ -505,8 +505,8 @@ static void polled_round(struct pib_runlist *rl, struct pib_runlist *here,
 	rcu_read_lock();
 	if (rl->polled_on != here->cpu)
 		leave_polled(rl);
-	while (!is_spent(budget) && (t = taskq_take(&rl->polled))) {
-		run_one(here, &rl->polled, t, budget);
+	while (!budget_is_spent(budget) && (t = taskq_take(&rl->polled))) {
+		task_run_one(here, &rl->polled, t, budget);
 		if (!rl->polled.rest)
 			break;
 	}
@@ -535,7 +535,7 @@ static bool run_polled(struct pib_runlist *rl)
 			runlist_wake(here);
 			break;
 		}
-	} while (!is_spent(&polled) && !taskq_is_empty(&rl->polled));
+	} while (!budget_is_spent(&polled) && !taskq_is_empty(&rl->polled));
 
 	return taskq_is_empty(&rl->polled);
 }

@@ -275,7 +275,7 @@ static void release_payload(struct pib_burst *b)
  *
  * Return: the burst that @b was a clone of, with the clone's reference; NULL: it was no clone.
  */
-static struct pib_burst *let_go(struct pib_burst *b)
+static struct pib_burst *burst_let_go(struct pib_burst *b)
 {
 	struct pib_burst *parent = b->payload == PIB_PAYLOAD_CLONE ? b->parent : NULL;
 
@@ -290,13 +290,13 @@ void pib_burst_free(struct pib_burst *b)
 	struct pib_burst *parent;
 
 	while (b && refcount_dec_and_test(&b->ref)) {
-		parent = let_go(b);
+		parent = burst_let_go(b);
 		burst_delete(b);
 		b = parent;
 	}
 }
 
-static bool is_own(const struct pib_burst *b)
+static bool payload_is_own(const struct pib_burst *b)
 {
 	return b->payload == PIB_PAYLOAD_NONE || b->payload == PIB_PAYLOAD_SMALL ||
 	       b->payload == PIB_PAYLOAD_LINEAR;
@@ -306,7 +306,7 @@ bool pib_burst_detach(struct pib_burst *b)
 {
 	void *copy;
 
-	if (is_own(b))
+	if (payload_is_own(b))
 		return true;
 	if (refcount_read(&b->ref) > 1)
 		return false;
@@ -316,7 +316,7 @@ bool pib_burst_detach(struct pib_burst *b)
 		return false;
 	}
 
-	pib_burst_free(let_go(b));
+	pib_burst_free(burst_let_go(b));
 	b->payload = PIB_PAYLOAD_LINEAR;
 	b->linear = copy;
 	b->heads = NULL;

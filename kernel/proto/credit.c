@@ -167,7 +167,7 @@ static u32 lesser_of(u32 a, u32 b)
  * Others, that do not wait, take half of the window at most. If all that they have on the way
  * counted, they could keep it closed for ever.
  */
-static bool is_open(const struct pib_credits *c, u8 vl, u64 now)
+static bool window_is_open(const struct pib_credits *c, u8 vl, u64 now)
 {
 	u32 window = credit_window(c, vl, now);
 	const struct pib_credit_vl *v = &c->vl[vl];
@@ -176,7 +176,7 @@ static bool is_open(const struct pib_credits *c, u8 vl, u64 now)
 }
 
 /* Of what was on the way, @was, some is not any more: of each kind as large a part. */
-static void share_out(struct pib_credit_vl *v, u32 was)
+static void share_out_beside(struct pib_credit_vl *v, u32 was)
 {
 	u32 is = on_the_way(v);
 
@@ -199,7 +199,7 @@ bool pib_credits_open(struct pib_credits *c, u8 vl, u64 now)
 {
 	if (vl >= PIB_CREDIT_VLS)
 		return true;
-	if (!is_open(c, vl, now))
+	if (!window_is_open(c, vl, now))
 		return false;
 	if (c->waits >> vl & 1)
 		resume_vl(c, vl, now);
@@ -225,7 +225,7 @@ bool pib_credits_wait(struct pib_credits *c, u8 vl, u64 now)
 
 bool pib_credits_stuck(const struct pib_credits *c, u8 vl, u64 now)
 {
-	return vl < PIB_CREDIT_VLS && c->waits >> vl & 1 && !is_open(c, vl, now) &&
+	return vl < PIB_CREDIT_VLS && c->waits >> vl & 1 && !window_is_open(c, vl, now) &&
 	       now >= c->vl[vl].closed_at + to_ns(PIB_CREDIT_STUCK_MS);
 }
 
@@ -432,7 +432,7 @@ static bool learn_taken(struct pib_credit_vl *v, u32 taken)
 		return false;
 	v->taken = taken;
 	bound_losses(v);
-	share_out(v, was);
+	share_out_beside(v, was);
 	return fits;
 }
 
@@ -503,7 +503,7 @@ static void take_answer(struct pib_credits *c, const struct pib_credit_msg *m, u
 
 	correct_taken(v, m->taken[m->vl]);
 	judge_losses(v, m->answers, m->taken[m->vl]);
-	share_out(v, was);
+	share_out_beside(v, was);
 	v->guessed = false;
 	v->question = 0;
 	v->patience = 0;
@@ -517,7 +517,7 @@ static u16 end_waits(struct pib_credits *c, u64 now)
 	u32 vl;
 
 	for (vl = 0; vl < PIB_CREDIT_VLS; vl++)
-		if (c->waits >> vl & 1 && is_open(c, vl, now))
+		if (c->waits >> vl & 1 && window_is_open(c, vl, now))
 			opens |= 1U << vl;
 	for (vl = 0; vl < PIB_CREDIT_VLS; vl++)
 		if (opens >> vl & 1)

@@ -330,7 +330,7 @@ void pib_output_discard(struct pib_qp *qp)
 }
 
 /* Drop the first of the stalled burst and those behind it that @goes, and all behind that one. */
-static bool drop_from(struct pib_qp *qp, bool (*goes)(const struct pib_burst *b))
+static bool drop_kept_from(struct pib_qp *qp, bool (*goes)(const struct pib_burst *b))
 {
 	struct pib_burst *b, *next;
 	bool drops = goes(qp->tx.stall.burst);
@@ -359,12 +359,12 @@ void pib_output_drop_unstable(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	if (qp->tx.stall.burst)
-		drop_from(qp, is_unstable);
+		drop_kept_from(qp, is_unstable);
 }
 
 bool pib_output_give_back(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	return drop_from(qp, pib_burst_is_wanted);
+	return drop_kept_from(qp, pib_burst_is_wanted);
 }
