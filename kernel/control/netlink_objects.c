@@ -3,8 +3,8 @@
  * The dump of the objects of verbs. It goes by HCA, kind and the numbers that objects get when they
  * are made, so that it neither repeats nor skips one when others come and go.
  *
- * It may pass over a million objects that are not the requester's. So it releases the namespace
- * after a bounded number of looks, and continues where it stood.
+ * The dump may pass over a million objects that are not the requester's. So it releases the
+ * namespace after a bounded number of looks, and continues where it stood.
  */
 #include <linux/cred.h>
 #include <linux/sched/signal.h>

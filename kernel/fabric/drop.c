@@ -22,7 +22,7 @@ static const u8 drops[__PIB_CAPTURE_REASONS] = {
 	[PIB_CAPTURE_NO_COPY] = PIB_DROP_NO_COPY,
 };
 
-/* Of what a queue pair drops. */
+/* enum pib_capture_reason of what a queue pair drops, by enum pib_drop. */
 static const u8 judgements[PIB_DROPS] = {
 	[PIB_DROP_RX_QP_STATE] = PIB_CAPTURE_QP_STATE,
 	[PIB_DROP_RX_BAD_QKEY] = PIB_CAPTURE_BAD_QKEY,

@@ -371,7 +371,7 @@ struct route_error {
 
 #define COUNTER(field) (offsetof(struct pib_counts, field) / sizeof(u64))
 
-/* By enum pib_route_reason. count_discard() has PIB_ROUTE_DROP_OUT_STATE. */
+/* Errors by enum pib_route_reason. count_discard() counts PIB_ROUTE_DROP_OUT_STATE. */
 static const struct route_error route_errors[] = {
 	[PIB_ROUTE_DROP_RELAY] = {
 		.why = PIB_CAPTURE_NO_ROUTE,

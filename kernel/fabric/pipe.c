@@ -566,7 +566,7 @@ static void in_give_up(struct pib_pipe *pipe, unsigned int vl, u64 now, struct l
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b, *next;
 
-	/* They have come one after the other. */
+	/* Bursts have come one after the other: those behind one that is too young are younger. */
 	list_for_each_entry_safe(b, next, &v->in, entry) {
 		if (now < b->due + PIB_PIPE_PATIENCE_NS)
 			break;

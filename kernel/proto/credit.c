@@ -175,7 +175,7 @@ static bool window_is_open(const struct pib_credits *c, u8 vl, u64 now)
 	return c->off || bytes_waited(v) + lesser_of(v->beside, window / 2) < window;
 }
 
-/* Of what was on the way, @was, some is not any more: of each kind as large a part. */
+/* Have as large a part of @beside on the way still as of all that was on the way, @was. */
 static void share_out_beside(struct pib_credit_vl *v, u32 was)
 {
 	u32 is = on_the_way(v);
@@ -424,7 +424,7 @@ static void bound_losses(struct pib_credit_vl *v)
 /* Learn how much of a VL the peer has taken in. Return: false: that cannot be. */
 static bool learn_taken(struct pib_credit_vl *v, u32 taken)
 {
-	/* It was known before that more comes in than is sent, or is counted there. */
+	/* A loss below 0 was seen before: more comes in than is sent, or than is counted there. */
 	bool fits = (s32)(v->sent - taken) >= ((s32)v->lost < 0 ? (s32)v->lost : 0);
 	u32 was = on_the_way(v);
 

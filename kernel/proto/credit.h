@@ -26,7 +26,7 @@
 #define PIB_CREDIT_STUCK_MS	250	/* see pib_credits_stuck() */
 #define PIB_CREDIT_ANSWER_US	50	/* from answer to answer, on an average */
 #define PIB_CREDIT_ANSWERS_MOST	64	/* at once */
-/* The same for questions that are not newer than the last datagram that was heard. */
+/* Limits for questions that are not newer than the last datagram that was heard. */
 #define PIB_CREDIT_OLD_ANSWER_US	1000
 #define PIB_CREDIT_OLD_ANSWERS_MOST	8
 
@@ -197,7 +197,7 @@ bool pib_credits_spare(const struct pib_credits *c, u8 vl, u64 now);
  * widest window, for what could wait may have been let out by several CPUs at once.
  */
 bool pib_credits_overdrawn(const struct pib_credits *c, u8 vl);
-/* The same for pib_credits_sent_beside(), of which only its like is on the way that counts. */
+/* As pib_credits_overdrawn(), for pib_credits_sent_beside(): only what was sent by that counts. */
 bool pib_credits_overdrawn_beside(const struct pib_credits *c, u8 vl);
 /*
  * Return: true if something waits for @vl, and the VL has been closed for so long that datagrams do
@@ -207,8 +207,9 @@ bool pib_credits_stuck(const struct pib_credits *c, u8 vl, u64 now);
 /* Note that @bytes, see pib_credit_bytes(), are sent on @vl. */
 void pib_credits_sent(struct pib_credits *c, u8 vl, u32 bytes, u64 now);
 /*
- * The same of what waits for no window: what passes through, and management. It takes away half of
- * the window at most, so that what does wait gets its turn, however much there is of it.
+ * Note that @bytes are sent on @vl that wait for no window: what passes through, and management.
+ * They take away half of the window at most, so that what does wait gets its turn, however many
+ * there are.
  */
 void pib_credits_sent_beside(struct pib_credits *c, u8 vl, u32 bytes, u64 now);
 /*

@@ -256,7 +256,8 @@ u8 pib_session_stray(struct pib_session *s, const struct pib_hello *h, u8 type, 
  * @nonce: what the answer is to echo, see pib_cookie_question()
  * @out: result, not authenticated yet
  *
- * It is a HELLO of another session, which echoes none. So it changes nothing, wherever it comes to.
+ * The datagram is a HELLO of another session, and echoes none. So it changes nothing, wherever it
+ * comes to.
  *
  * Context: under the lock of what holds @s.
  * Return: the length.

@@ -53,7 +53,7 @@ typedef u16 pib_sma_set(const struct pib_sma_req *r, const u8 *data);
 enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
 				    u64 now, bool ignore_mkey);
 
-/* In sma_port.c and sma_tables.c. */
+/* These functions are in sma_port.c and sma_tables.c. */
 pib_sma_get pib_sma_get_port_info;
 pib_sma_set pib_sma_set_port_info;
 pib_sma_get pib_sma_get_pkeys;

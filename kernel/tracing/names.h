@@ -23,7 +23,7 @@
 
 /* A table for __print_symbolic(), and its enumerators. */
 #define PIB_NAMES(table) table(PIB_NAME_ROW, PIB_NAME_LAST)
-/* The same as the initializer of an array of names by value. */
+/* Such a table as the initializer of an array of names by value. */
 #define PIB_NAMES_BY_VALUE(table) { table(PIB_NAME_INDEX, PIB_NAME_INDEX) }
 #define PIB_ENUMS(table) table(PIB_NAME_ENUM, PIB_NAME_ENUM)
 

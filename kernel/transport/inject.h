@@ -51,10 +51,10 @@ void pib_inject_all_qps(struct pib_hca *hca);
  * pib_injects_requests() - tell whether rules are asked about the request that the QP takes in
  * @qp: queue pair
  *
- * They are not asked again about a request that has waited for a page.
+ * Rules are not asked again about a request that has waited for a page.
  *
  * Context: qp->lock held.
- * Return: true: they are.
+ * Return: true: rules are asked.
  */
 static inline bool pib_injects_requests(const struct pib_qp *qp)
 {

@@ -58,8 +58,9 @@
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 /*
- * The same where the window of a VL is closed. The QP is run when it opens; it looks by itself for
- * questions that are due (udp/credit.c), and for windows that open because time has passed.
+ * The longest wait where the window of a VL is closed. The QP is run when that opens, and looks by
+ * itself for questions that are due (udp/credit.c), and for windows that open because time has
+ * passed.
  */
 #define STALL_WINDOW_MAX_NSEC	(5 * PIB_NSEC_PER_MSEC)
 

@@ -97,13 +97,13 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 		s->bind.access = wqe->bind.access;
 		break;
 	case PIB_WR_REG_MR:
-		/* Written by pib_post_send() for kernel users only. */
+		/* pib_post_send() writes this, for kernel users only. */
 		s->reg.mr = (struct ib_mr *)(uintptr_t)wqe->raw[0];
 		s->reg.key = wqe->raw[1];
 		s->reg.access = wqe->raw[2];
 		break;
 	case PIB_WR_LSO:
-		/* Written there, too. The headers, which no process writes, were checked there. */
+		/* pib_post_send() alone writes this, too, and has checked the headers. */
 		w->mss = wqe->raw[2];
 		w->head_len = wqe->raw[3];
 		take_address(qp, s, wqe);
@@ -377,7 +377,7 @@ bool pib_sq_idle(struct pib_qp *qp)
 	if (!pib_ring_pending(&qp->sq.ring))
 		return false;
 
-	/* It was posted without a doorbell: the next CPU that runs the QP takes it. */
+	/* A work request was posted without a doorbell: the next CPU that runs the QP takes it. */
 	pib_sq_ring(qp);
 	/* A QP that waits is kicked; a QP that was pushed back, or slowed down, has a timer. */
 	if (pib_requester_waits(qp) || qp->tx.stall.burst)

@@ -13,7 +13,7 @@
 
 /* Least time between two answers to peers that get no link. */
 #define PIB_ANSWER_MS	10
-/* The same to peers of the version before, who use up no other's answers. */
+/* Least time between two answers to peers of the version before, who use up no other's answers. */
 #define PIB_FORMER_MS	100
 
 /*

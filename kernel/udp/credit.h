@@ -64,7 +64,9 @@ void pib_udp_credits_take(struct pib_udp_link *link, const struct pib_udp_path *
 void pib_udp_credits_rx(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
 			u32 len);
 /*
- * Tell the peer what it was not told yet, and ask it if something waits. With each keepalive.
+ * Tell the peer what it was not told yet, and ask it if something waits, which the link does with
+ * each keepalive.
+ *
  * Context: softirqs off, RCU; link->lock not held.
  */
 void pib_udp_credits_keep(struct pib_udp_link *link);
