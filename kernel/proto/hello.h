@@ -59,7 +59,7 @@ enum pib_hello_role {
  * @width_en: LinkWidthEnabled of the sender's port, 0: not told
  * @speed_en: LinkSpeedEnabled
  * @ext_speed_en: as struct pib_port.ext_speed_en
- * @down: 1: the sender's port is disabled or has the cable out: link is kept, port is Down
+ * @down: 1: the sender's port is disabled or has the cable out: link is kept, port is DOWN
  * @keepalive_ms: sender will be heard at least this often
  * @refusal: BYE: enum pib_hello_refusal
  * @desc: NodeDescription, NUL padded

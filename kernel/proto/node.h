@@ -80,7 +80,7 @@ enum pib_phys_state {	/* PortInfo.PortPhysicalState */
  * @vl15_dropped: VL15Dropped
  * @xmit_wait: PortXmitWait
  * @qp1_dropped: QP1Dropped
- * @discard_inactive: of @xmit_discard: the port is not Active
+ * @discard_inactive: of @xmit_discard: the port is not ACTIVE
  * @discard_mtu: of @xmit_discard: NeighborMTU
  * @discard_life: of @xmit_discard: SwitchInfo.LifeTimeValue
  * @discard_hoq: of @xmit_discard: HOQLife, and stalled VLs
@@ -480,7 +480,7 @@ static inline void pib_events_add(u32 *events, u32 bits)
 void pib_node_init(struct pib_node *n);
 
 /*
- * Fill in port @num with the GUID @guid, in host order: LID 0, state Down; port 0 of a switch is up
+ * Fill in port @num with the GUID @guid, in host order: LID 0, state DOWN; port 0 of a switch is up
  * from the start. Env has set sl2vl, cc_ca and the node's type, num_ports, guid and enhanced_sp0.
  * Context: before anybody else knows the node.
  */
@@ -488,7 +488,7 @@ void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
 
 /*
  * Set and enable the port's widths and speeds, as PortInfo encodes them (14.2.5.6). @ext_speed_sup:
- * as struct pib_port.ext_speed_sup. The port is Down. Context: under the node's lock.
+ * as struct pib_port.ext_speed_sup. The port is DOWN. Context: under the node's lock.
  */
 void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 ext_speed_sup);
 
@@ -505,7 +505,7 @@ void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now);
 void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 
 /*
- * Have the port work without an SM: it takes @lid and goes from Init or Armed to Active. Context:
+ * Have the port work without an SM: it takes @lid and goes from INIT or ARMED to ACTIVE. Context:
  * under the node's lock.
  */
 void pib_port_set_standalone(struct pib_port *p, u16 lid);
@@ -537,21 +537,21 @@ static inline struct pib_port *pib_port_mgmt(const struct pib_port *p)
 /* ---- calls of links, for their ports ---- */
 
 /*
- * Note that both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled.
+ * Note that both ends are connected: POLLING -> LINK_UP, DOWN -> INIT, unless disabled.
  * Width and speed become the best that both ends enable (@far_*_en); the port
- * stays Down if there is none. @far_mtu_cap: MTU code of the other end; 0: unknown. No effect if
+ * stays DOWN if there is none. @far_mtu_cap: MTU code of the other end; 0: unknown. No effect if
  * already up. Context: under the node's lock.
  */
 void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap);
 
 /*
- * Note that the other end is gone: LinkDownDefaultState, Down; events, trap 128 on switches
+ * Note that the other end is gone: LinkDownDefaultState, DOWN; events, trap 128 on switches
  * (14.2.5.1). No effect on port 0 of a switch. Context: under the node's lock.
  */
 void pib_port_link_down(struct pib_port *p);
 
 /*
- * Leave the link: state Down, physical state @phys, enum pib_phys_state. Context: under the node's
+ * Leave the link: state DOWN, physical state @phys, enum pib_phys_state. Context: under the node's
  * lock.
  */
 void pib_port_set_down(struct pib_port *p, u8 phys);
@@ -579,7 +579,7 @@ static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 }
 
 /*
- * Return: true if the port may take a packet for the QP @dqpn: data from Armed on (7.2.7). Context:
+ * Return: true if the port may take a packet for the QP @dqpn: data from ARMED on (7.2.7). Context:
  * any.
  */
 static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
@@ -602,7 +602,7 @@ static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
 
 /*
  * Return: true if a packet that an HCA's port sends to @h->dlid turns round in the HCA. The LID
- * must be the port's own, and the port must be able to send. An Armed port sends no data (7.2.7),
+ * must be the port's own, and the port must be able to send. An ARMED port sends no data (7.2.7),
  * to itself neither. Context: any.
  */
 static inline bool pib_port_loops_back(const struct pib_port *p, const struct pib_hdrs *h)
@@ -635,7 +635,7 @@ static inline bool pib_pkeys_match(u16 a, u16 b)
 }
 
 /*
- * Make an Armed port Active: data has come by it, so the other end is Active (7.2.7). Context:
+ * Make an ARMED port ACTIVE: data has come by it, so the other end is ACTIVE (7.2.7). Context:
  * under the node's lock.
  */
 void pib_port_armed_data(struct pib_port *p);

@@ -19,7 +19,7 @@
  * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
  * @now: ns
  *
- * Before an enhanced port 0 is Armed no packet comes in (7.2.7). P_Key and Q_Key are checked as an
+ * Before an enhanced port 0 is ARMED no packet comes in (7.2.7). P_Key and Q_Key are checked as an
  * HCA's port does for its QP1 (10.9.4). Violations are counted and trapped.
  *
  * Context: under the node's lock.

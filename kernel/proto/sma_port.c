@@ -128,7 +128,7 @@ u16 pib_sma_get_port_info(const struct pib_sma_req *r, u8 *d)
 
 /* ---- checks of a Set ---- */
 
-/* Init -> Armed -> Active one by one; a physical state goes with Down or NoChange only. */
+/* INIT -> ARMED -> ACTIVE one by one; a physical state goes with DOWN or NoChange only. */
 static bool state_ok(const struct pib_port *p, u8 state, u8 phys)
 {
 	if (phys > PIB_PHYS_DISABLED)

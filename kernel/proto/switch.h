@@ -18,8 +18,8 @@ enum pib_route_reason {
 	PIB_ROUTE_DROP_RELAY,
 	/* would go back: rcv_switch_relay_err, relay_loop of the in port */
 	PIB_ROUTE_DROP_LOOP,
-	PIB_ROUTE_DROP_IN_STATE,	/* in port not yet Armed: no counter of its own */
-	PIB_ROUTE_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
+	PIB_ROUTE_DROP_IN_STATE,	/* in port not yet ARMED: no counter of its own */
+	PIB_ROUTE_DROP_OUT_STATE,	/* @port not ACTIVE: xmit_discard of @port */
 	PIB_ROUTE_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
 	PIB_ROUTE_DROP_PKEY_OUT,	/* xmit_constraint_err of @port, trap 259 */
 };

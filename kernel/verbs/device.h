@@ -15,7 +15,7 @@ struct pib_net;
  * pib_hca_create() - make an HCA and register it with ib_core
  * @pn: namespace
  * @name: device name
- * @num_ports: ports, which are Down: the caller plugs them in afterwards
+ * @num_ports: ports, which are DOWN: the caller plugs them in afterwards
  * @id: identity of the HCA; read before this returns
  * @behaviors: behaviors other than by default, from the first consumer on; read before this returns
  * @standalone: its ports do without an SM
