@@ -333,7 +333,7 @@ static int port_take_lid(struct pib_hca_ctl *ctl, struct pib_kport *port, struct
 	int err;
 
 	mutex_lock(&pn->link_lock);
-	err = pib_lid_choose(ctl->bearer, port);
+	err = pib_bearer_choose_lid(ctl->bearer, port);
 	if (!err)
 		pib_switch_set_route(sw_port->sw, port->standalone_lid, sw_port->p.num);
 	mutex_unlock(&pn->link_lock);

@@ -41,7 +41,7 @@ static void count_drop(struct pib_kport *port, const struct pib_burst *b, enum p
 {
 	pib_hca_stat_add(pib_kport_hca(port), why, message_count(b));
 	if (trace_pib_dropped_enabled())
-		pib_qp_trace_drop(port, why, &b->h, b->npkts);
+		pib_kport_trace_stat(port, why, &b->h, b->npkts);
 }
 
 /* Count and free a dropped burst. Return: as struct pib_node_ops.rx. */
@@ -377,7 +377,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 	c = pib_burst_clone(rx->b);
 	if (!c) {
 		pib_hca_stat(pib_kport_hca(rx->port), PIB_STAT_RX_NOMEM);
-		pib_qp_trace_drop(rx->port, PIB_STAT_RX_NOMEM, &rx->b->h, 1);
+		pib_kport_trace_stat(rx->port, PIB_STAT_RX_NOMEM, &rx->b->h, 1);
 		return;
 	}
 	/* A group's slow member must not stop the others: no push-back. */

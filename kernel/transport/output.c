@@ -89,7 +89,7 @@ void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx)
 
 	pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 	if (trace_pib_dropped_enabled())
-		pib_qp_trace_drop(qp->path.port, PIB_STAT_TX_NOMEM, &tx->h, tx->npkts);
+		pib_kport_trace_stat(qp->path.port, PIB_STAT_TX_NOMEM, &tx->h, tx->npkts);
 }
 
 /*

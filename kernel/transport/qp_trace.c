@@ -127,8 +127,8 @@ static const u8 drops[PIB_STATS] = {
 	[PIB_STAT_RX_NO_PAGE] = PIB_DROP_RX_NO_PAGE,
 };
 
-void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const struct pib_hdrs *h,
-		       u32 packets)
+void pib_kport_trace_stat(const struct pib_kport *port, enum pib_stat why,
+			  const struct pib_hdrs *h, u32 packets)
 {
 	pib_kport_trace_drop(port, drops[why], h, packets);
 }

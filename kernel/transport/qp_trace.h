@@ -86,7 +86,7 @@ void pib_qp_trace_complete(const struct pib_qp *qp, u32 index, const struct pib_
 void pib_qp_trace_retry(const struct pib_qp *qp);
 
 /**
- * pib_qp_trace_drop() - trace packets that are dropped by a QP, or on the way to it
+ * pib_kport_trace_stat() - trace packets that are dropped by a QP, or on the way to it
  * @port: port at which they are dropped
  * @why: their counter
  * @h: their headers
@@ -94,8 +94,8 @@ void pib_qp_trace_retry(const struct pib_qp *qp);
  *
  * Context: any.
  */
-void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const struct pib_hdrs *h,
-		       u32 packets);
+void pib_kport_trace_stat(const struct pib_kport *port, enum pib_stat why,
+			  const struct pib_hdrs *h, u32 packets);
 /**
  * pib_qp_report_drop() - trace and capture packets that a QP drops
  * @qp: queue pair

@@ -144,7 +144,7 @@ static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct pib
 	if (n->guid > READ_ONCE(link->session.peer_node_guid))
 		return;
 	for (i = 0; i < s->num_lids; i++)
-		pib_lid_move(link, s->lids[i]);
+		pib_udp_link_move_lid(link, s->lids[i]);
 }
 
 /* Note and trace that the link is up or down for its port. */

@@ -34,7 +34,7 @@ static bool lid_is_known(struct pib_bearer *bearer, u16 lid)
 	return known;
 }
 
-int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port)
+int pib_bearer_choose_lid(struct pib_bearer *bearer, struct pib_kport *port)
 {
 	u16 lid, old = port->standalone_lid;
 	unsigned int n = 0;
@@ -89,13 +89,13 @@ static struct pib_kport *find_alone(struct pib_udp_link *link, u16 lid)
 	return NULL;
 }
 
-void pib_lid_move(struct pib_udp_link *link, u16 lid)
+void pib_udp_link_move_lid(struct pib_udp_link *link, u16 lid)
 {
 	struct pib_kport *port;
 
 	lockdep_assert_held(&pib_udp_link_net(link)->link_lock);
 	port = lid ? find_alone(link, lid) : NULL;
-	if (!port || pib_lid_choose(link->bearer, port))
+	if (!port || pib_bearer_choose_lid(link->bearer, port))
 		return;
 	kport_use_lid(port, lid);
 	pib_bearer_announce(link->bearer);

@@ -18,12 +18,12 @@ u16 pib_lid_choice(u64 port_guid, unsigned int n);
  * Context: process; pn->link_lock held, for two ports must not choose at once.
  * Return: 0; -ENOSPC: the list is full, and the port keeps the LID that it has.
  */
-int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port);
+int pib_bearer_choose_lid(struct pib_bearer *bearer, struct pib_kport *port);
 /*
  * Leave @lid to the host beyond @link: if a standalone port here has given itself the same LID,
  * that port takes another one, and hellos and routes tell of it. Context: process; pn->link_lock
  * held.
  */
-void pib_lid_move(struct pib_udp_link *link, u16 lid);
+void pib_udp_link_move_lid(struct pib_udp_link *link, u16 lid);
 
 #endif
