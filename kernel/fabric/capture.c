@@ -20,22 +20,6 @@ DEFINE_STATIC_KEY_FALSE(pib_capture_key);
 static DEFINE_MUTEX(taps_mutex);
 
 /**
- * struct capture_packet - one packet of a burst
- * @h: headers
- * @opcode: BTH.OpCode
- * @off: offset of its payload in the burst's
- * @len: bytes of payload
- * @wire: bytes, LRH to ICRC
- */
-struct capture_packet {
-	struct pib_hdrs h;
-	int opcode;
-	u32 off;
-	u32 len;
-	u32 wire;
-};
-
-/**
  * struct capture_run - packets of a burst that come to a port, and what becomes of them
  * @b: the burst
  * @first: index of the first of them
@@ -51,15 +35,6 @@ struct capture_run {
 	u8 reason;
 };
 
-static void capture_packet(const struct pib_burst *b, u32 i, struct capture_packet *p)
-{
-	pib_hdrs_packet(&b->h, b->npkts, i, &p->h);
-	p->opcode = pib_opcode_of(&p->h);
-	p->off = i * b->pmtu;
-	p->len = i + 1 < b->npkts ? b->pmtu : b->len - p->off;
-	p->wire = pib_opcode_wire_len(&p->h, p->len);
-}
-
 /* ---- which packets ---- */
 
 static bool number_matches(const struct pib_capture_match *m, u32 value)
@@ -69,7 +44,7 @@ static bool number_matches(const struct pib_capture_match *m, u32 value)
 
 /* The management class stands in the second byte of a MAD. */
 static bool class_matches(const struct pib_capture_match *m, struct pib_burst *b,
-			  const struct capture_packet *p)
+			  const struct pib_packet *p)
 {
 	u8 class;
 
@@ -78,7 +53,7 @@ static bool class_matches(const struct pib_capture_match *m, struct pib_burst *b
 }
 
 static bool field_matches(const struct pib_capture_match *m, struct pib_burst *b,
-			  const struct capture_packet *p)
+			  const struct pib_packet *p)
 {
 	switch (m->field) {
 	case PIB_CAPTURE_QP:
@@ -87,7 +62,7 @@ static bool field_matches(const struct pib_capture_match *m, struct pib_burst *b
 	case PIB_CAPTURE_LID:
 		return number_matches(m, p->h.dlid) || number_matches(m, p->h.slid);
 	case PIB_CAPTURE_OPCODE:
-		return number_matches(m, p->opcode);
+		return number_matches(m, pib_opcode_of(&p->h));
 	case PIB_CAPTURE_CLASS:
 		return class_matches(m, b, p);
 	case PIB_CAPTURE_PKEY:
@@ -100,11 +75,11 @@ static bool field_matches(const struct pib_capture_match *m, struct pib_burst *b
 }
 
 static bool packet_wanted(const struct pib_capture_cfg *cfg, struct pib_burst *b,
-			  const struct capture_packet *p)
+			  const struct pib_packet *p)
 {
 	u32 i;
 
-	if (!p->wire)
+	if (!p->size)
 		return false;
 	for (i = 0; i < cfg->num_matches; i++)
 		if (!field_matches(&cfg->match[i], b, p))
@@ -114,9 +89,9 @@ static bool packet_wanted(const struct pib_capture_cfg *cfg, struct pib_burst *b
 
 /* ---- records ---- */
 
-static u32 record_size(const struct pib_capture_cfg *cfg, const struct capture_packet *p)
+static u32 record_size(const struct pib_capture_cfg *cfg, const struct pib_packet *p)
 {
-	u32 captured = min(cfg->snap_len, p->wire - PIB_ICRC_LEN);
+	u32 captured = min(cfg->snap_len, p->size - PIB_ICRC_LEN);
 
 	return ALIGN(sizeof(struct pib_capture_packet) + captured, 8);
 }
@@ -125,12 +100,12 @@ static u32 record_size(const struct pib_capture_cfg *cfg, const struct capture_p
 static u32 records_size(const struct pib_capture_cfg *cfg, const struct capture_run *run,
 			u32 *npkts)
 {
-	struct capture_packet p;
+	struct pib_packet p;
 	u32 i, sum = 0;
 
 	*npkts = 0;
 	for (i = run->first; i < run->end; i++) {
-		capture_packet(run->b, i, &p);
+		pib_burst_packet(run->b, i, &p);
 		if (!packet_wanted(cfg, run->b, &p))
 			continue;
 		sum += record_size(cfg, &p);
@@ -164,7 +139,7 @@ static bool is_stale(const struct pib_burst *b)
  *
  * Return: number of bytes written.
  */
-static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct capture_packet *p)
+static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct pib_packet *p)
 {
 	u8 head[PIB_HDRS_MAX];
 	u32 n = min_t(u32, pib_hdrs_build(&p->h, p->len, head), room), len, pad;
@@ -179,16 +154,16 @@ static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct capt
 }
 
 static void record_write(struct pib_capture_packet *r, const struct pib_tap *tap,
-			 struct pib_burst *b, const struct capture_packet *p)
+			 struct pib_burst *b, const struct pib_packet *p)
 {
 	u8 *to = (u8 *)(r + 1);
 	u32 room;
 
 	r->size = record_size(&tap->cap->cfg, p);
 	r->port = tap->num;
-	r->len = p->wire;
+	r->len = p->size;
 	r->reserved = 0;
-	room = min(tap->cap->cfg.snap_len, p->wire - PIB_ICRC_LEN);
+	room = min(tap->cap->cfg.snap_len, p->size - PIB_ICRC_LEN);
 	r->captured = record_bytes(to, room, b, p);
 	memset(to + r->captured, 0, r->size - sizeof(*r) - r->captured);
 }
@@ -206,13 +181,13 @@ static void records_write(struct pib_mark *mark, const struct capture_run *run)
 	u32 i, room = chunk->used;
 	u64 now = ktime_get_real_ns();
 	struct pib_capture_packet *r;
-	struct capture_packet p;
+	struct pib_packet p;
 
 	chunk->used = 0;
 	mark->npkts = 0;
 	mark->lost = 0;
 	for (i = run->first; i < run->end; i++) {
-		capture_packet(b, i, &p);
+		pib_burst_packet(b, i, &p);
 		if (!packet_wanted(cfg, b, &p))
 			continue;
 		if (record_size(cfg, &p) > room - chunk->used) {

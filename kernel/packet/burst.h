@@ -184,6 +184,29 @@ static inline u32 pib_burst_wire_bytes(const struct pib_burst *b)
 	return b->wire_bytes ? b->wire_bytes : pib_burst_sum_bytes(b);
 }
 
+/**
+ * struct pib_packet - one packet of a burst
+ * @h: headers
+ * @off: offset of its payload in the burst's
+ * @len: bytes of payload
+ * @size: bytes on the wire, LRH to ICRC
+ */
+struct pib_packet {
+	struct pib_hdrs h;
+	u32 off;
+	u32 len;
+	u32 size;
+};
+
+/* Find packet @i of a burst. Context: any. */
+static inline void pib_burst_packet(const struct pib_burst *b, u32 i, struct pib_packet *p)
+{
+	pib_hdrs_packet(&b->h, b->npkts, i, &p->h);
+	p->off = i * b->pmtu;
+	p->len = i + 1 < b->npkts ? b->pmtu : b->len - p->off;
+	p->size = pib_opcode_wire_len(&p->h, p->len);
+}
+
 /* Drop a burst: release its payload, tell @owner. Context: any, softirqs off. */
 void pib_burst_free(struct pib_burst *b);
 

@@ -183,29 +183,7 @@ static struct sk_buff *super_packet_skb(struct writer *w, u32 bytes)
 	return skb;
 }
 
-/**
- * struct packet - one packet of a burst on its way out
- * @h: headers
- * @off: offset of the packet's payload in the burst's
- * @len: bytes of payload
- * @size: bytes, LRH to ICRC
- */
-struct packet {
-	struct pib_hdrs h;
-	u32 off;
-	u32 len;
-	u32 size;
-};
-
-static void packet_get(const struct pib_burst *b, u32 i, struct packet *p)
-{
-	pib_hdrs_packet(&b->h, b->npkts, i, &p->h);
-	p->off = i * b->pmtu;
-	p->len = i + 1 < b->npkts ? b->pmtu : b->len - p->off;
-	p->size = pib_opcode_wire_len(&p->h, p->len);
-}
-
-static int packet_payload(struct writer *w, struct pib_burst *b, const struct packet *p)
+static int packet_payload(struct writer *w, struct pib_burst *b, const struct pib_packet *p)
 {
 	u32 off = p->off, end = p->off + p->len;
 
@@ -221,7 +199,7 @@ static int packet_payload(struct writer *w, struct pib_burst *b, const struct pa
 	return 0;
 }
 
-static int packet_write(struct writer *w, struct pib_burst *b, const struct packet *p,
+static int packet_write(struct writer *w, struct pib_burst *b, const struct pib_packet *p,
 			bool noicrc)
 {
 	static const u8 zeros[4];
@@ -312,7 +290,7 @@ static bool packet_is_alike(const struct pib_burst *b, u32 i, u32 n)
 /* Plan a datagram for each packet: packets of one size, of which the last may be smaller. */
 static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone, struct plan *pl)
 {
-	struct packet p;
+	struct pib_packet p;
 	u32 size;
 
 	pl->size = PIB_DG_HDR_LEN + pl->seal + first;
@@ -320,7 +298,7 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 	pl->seg = 0;
 	for (pl->n = 1; !alone && i + pl->n < b->npkts && pl->n < WIRE_MAX_SEGS; pl->n++) {
 		if (!packet_is_alike(b, i, pl->n))
-			packet_get(b, i + pl->n, &p);
+			pib_burst_packet(b, i + pl->n, &p);
 		size = PIB_DG_HDR_LEN + pl->seal + p.size;
 		if (size > pl->size || pl->bytes + size > WIRE_MAX_BYTES)
 			break;
@@ -339,11 +317,11 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	u32 head = PIB_SEG_HDR_LEN + pl->seal;
 	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + head)) * seg;
 	u32 bytes = first;
-	struct packet p;
+	struct pib_packet p;
 
 	for (pl->n = 1; i + pl->n < b->npkts; pl->n++) {
 		if (!packet_is_alike(b, i, pl->n))
-			packet_get(b, i + pl->n, &p);
+			pib_burst_packet(b, i + pl->n, &p);
 		if (bytes + p.size > most)
 			break;
 		bytes += p.size;
@@ -369,9 +347,9 @@ static void plan_burst(const struct pib_udp_path *path, u32 mtu, const struct pi
 		       struct plan *pl)
 {
 	u32 room = path_room(path, mtu, pl);
-	struct packet p;
+	struct pib_packet p;
 
-	packet_get(b, i, &p);
+	pib_burst_packet(b, i, &p);
 	if (p.size + PIB_DG_HDR_LEN <= room)
 		plan_packets(b, i, p.size, false, pl);
 	else if (path->segments && room >= PIB_SEG_ROOM_MIN)
@@ -445,14 +423,14 @@ static bool writer_begin(struct writer *w, struct pib_udp_link *link,
 static int packets_write(struct writer *w, const struct pib_udp_path *path, struct pib_burst *b,
 			 u32 i, u32 n, bool noicrc)
 {
-	struct packet p;
+	struct pib_packet p;
 
 	for (; n; n--, i++) {
 		if (i == b->npkts) {
 			b = list_next_entry(b, entry);
 			i = 0;
 		}
-		packet_get(b, i, &p);
+		pib_burst_packet(b, i, &p);
 		if (!w->seg.size)
 			link_header(w, path, noicrc);
 		if (packet_write(w, b, &p, noicrc))
