@@ -129,6 +129,7 @@ static int bounce_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 nu
 {
 	struct pib_kport *port;
 
+	lockdep_assert_held(&pn->lock);
 	if (!num || num > ctl->hca->nd.node.num_ports) {
 		NL_SET_ERR_MSG(extack, "the HCA has no port of that number");
 		return -ENOENT;

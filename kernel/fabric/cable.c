@@ -95,7 +95,8 @@ static void cable_retrain(struct pib_net *pn, struct pib_kport *port)
 
 	lockdep_assert_held(&pn->link_lock);
 	peer = rcu_dereference_protected(port->peer, lockdep_is_held(&pn->link_lock));
-	link = rcu_dereference_protected(port->link, lockdep_is_held(&pn->link_lock));
+	/* A link that is about to be deleted waits for the mutex before its memory goes. */
+	link = rcu_dereference_check(port->link, lockdep_is_held(&pn->link_lock));
 	if (peer) {
 		pib_kport_link_down(port);
 		pib_kport_link_down(peer);
@@ -166,7 +167,8 @@ void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plug
 
 	lockdep_assert_held(&pn->link_lock);
 	peer = rcu_dereference_protected(port->peer, lockdep_is_held(&pn->link_lock));
-	link = rcu_dereference_protected(port->link, lockdep_is_held(&pn->link_lock));
+	/* A link that is about to be deleted waits for the mutex before its memory goes. */
+	link = rcu_dereference_check(port->link, lockdep_is_held(&pn->link_lock));
 	if (peer ? port->cable_out == !plugged : link->cable_out == !plugged)
 		return;
 	if (peer) {

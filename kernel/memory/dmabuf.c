@@ -84,7 +84,7 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 
 err_put:
 	ibdev_dbg(ibpd->device,
-		  "reg_user_mr_dmabuf: %llu bytes at %#llx of %zu, access %#x: %d\n", length,
+		  "reg_dmabuf_mr: %llu bytes at %#llx of %zu, access %#x: %d\n", length,
 		  offset, buf->size, access, err);
 	dma_buf_put(buf);
 	return ERR_PTR(err);

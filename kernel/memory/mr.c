@@ -336,14 +336,14 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 
 	if (mr->type != PIB_MR_TYPE_USER)
 		return ERR_PTR(pib_refuse(ibmr->device, -EOPNOTSUPP,
-					  "mr %#x: rereg_user_mr: no memory of the process",
+					  "mr %#x: rereg_mr: no memory of the process",
 					  ibmr->lkey));
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
 	if (atomic_read(&mr->windows))
 		return ERR_PTR(pib_refuse(ibmr->device, -EBUSY,
-					  "mr %#x: rereg_user_mr: a window is bound",
+					  "mr %#x: rereg_mr: a window is bound",
 					  ibmr->lkey));
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
@@ -363,7 +363,7 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	/* as in pib_dereg_mr(): windows may have come while memory was pinned */
 	if (atomic_read(&mr->windows))
 		err = pib_refuse(ibmr->device, -EBUSY,
-				 "mr %#x: rereg_user_mr: a window was just bound", ibmr->lkey);
+				 "mr %#x: rereg_mr: a window was just bound", ibmr->lkey);
 	if (!err && anew)
 		memory_swap(&m, mr);
 	if (!err)

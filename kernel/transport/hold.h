@@ -67,7 +67,7 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now);
  * @p: the pages, which are not there yet
  * @now: time of the turn, ns
  *
- * Context: qp->lock held.
+ * Context: the lock of the QP held.
  * Return: true: it has.
  */
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now);

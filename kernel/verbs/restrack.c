@@ -78,6 +78,7 @@ struct shown_queues {
 
 u32 pib_qp_page_wait(const struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
 	return (pib_pagein_busy(qp->rx.pages) ? PIB_PAGE_WAIT_RECEIVE : 0) |
 	       (pib_pagein_busy(qp->sq.deferred.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
 	       (pib_pagein_busy(qp->answers.deferred.pages) ? PIB_PAGE_WAIT_ANSWER : 0);

@@ -74,10 +74,11 @@ bool open_at(int fd, const Endpoint &where)
 
 Result<int> listen_at(Endpoint &where)
 {
+	const std::string name = format_endpoint(where);
 	const int fd = socket(where.v6 ? AF_INET6 : AF_INET,
 			      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || !open_at(fd, where)) {
-		Error error = errno_error("cannot listen on {}", format_endpoint(where));
+		Error error = errno_error("cannot listen on {}", name);
 		if (fd >= 0)
 			close(fd);
 		return error;

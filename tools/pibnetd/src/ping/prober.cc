@@ -38,8 +38,9 @@ Status Prober::open()
 	fd_ = Fd(::socket(options_.peer.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	sockaddr_storage name;
 	const socklen_t length = to_sockaddr(options_.peer, name);
+	const std::string peer = format_address(options_.peer);
 	if (!fd_ || ::connect(fd_.get(), reinterpret_cast<sockaddr *>(&name), length))
-		return errno_error("cannot send to {}", format_address(options_.peer));
+		return errno_error("cannot send to {}", peer);
 	if (::getrandom(&run_, sizeof(run_), 0) != sizeof(run_))
 		run_ = clock_ns();
 	buffer_.resize(65536);

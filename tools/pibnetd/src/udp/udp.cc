@@ -115,9 +115,10 @@ Result<Udp::Socket> Udp::make(const Address &listen, bool shared) const
 		set_int(socket.fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
 	sockaddr_storage name;
 	const socklen_t length = to_sockaddr(listen, name);
+	const std::string where = format_address(listen);
 	if (::bind(socket.fd.get(), reinterpret_cast<sockaddr *>(&name), length)) {
 		const bool taken = errno == EADDRINUSE;
-		Error error = errno_error("cannot listen on {}", format_address(listen));
+		Error error = errno_error("cannot listen on {}", where);
 		if (taken)
 			error.text += " (by another pibnetd, or by pib on a netdev of this host)";
 		return error;
