@@ -70,15 +70,19 @@ sm_kill() { kill -9 "$(cat "/tmp/opensm.$1/pid")"; }
 sm_is() {
 	h 1 sminfo -C pib0 $(($(port_attr "$1" lid))) | grep "sm guid $(port_guid "$(dev "$1")")," | grep "$2"
 }
-# where_it_stands K: of an SM that gets no further: its log, its threads, and the queue pairs that its requests leave by
+# where_it_stands K: of an SM that gets no further: whether it lives, and is slow or stands still (the activity count is of the SMPs
+# that it has sent), its log, its threads, the errors of its HCA, and what ib_mad's workqueues do
 where_it_stands() {
-	local task qp
+	local pid pause
+	pid=$(cat "/tmp/opensm.$1/pid")
 	tail -n 40 "/tmp/opensm.$1/opensm.log"
-	for task in "/proc/$(cat "/tmp/opensm.$1/pid")"/task/*; do
-		echo "$(<"$task/comm"):"
-		cat "$task/stack"
-	done
-	for qp in 0 1; do pibctl explain "$(dev "$1")" qp $qp; done
+	kill -0 "$pid" || { dmesg | grep -E 'opensm|segfault|traps:'; return; }
+	for pause in 1 1 15; do h 1 sminfo -C pib0 $(($(port_attr "$1" lid))); sleep $pause; done
+	h "$1" grep . "/sys/class/infiniband/$(dev "$1")/ports/1/hw_counters/"{req_cqe_,tx_,rx_}* | grep -v ':0$'
+	dmesg | grep 'ib_modify_qp to RTS'
+	echo t >/proc/sysrq-trigger
+	dmesg | grep -A6 'workqueue ib_mad'
+	gdb -p "$pid" -batch -ex 'thread apply all bt 8' 2>/dev/null
 }
 stands_by() {
 	wait_for 60 sm_is "$1" STANDBY && return
