@@ -5,12 +5,16 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
-trap hosts_clean EXIT
+trap 'h 1 pibctl switch del sa 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 8
+ktap_plan 12
 hosts_make 2
+refuse "more ports than a hello has room for LIDs" "too many ports" h 1 pibctl add pib9 netdev eth0 standalone ports 9
 check "host 1: add standalone" pib_add 1 standalone
 check "port is ACTIVE at once" wait_for 1 port_is 1 ACTIVE
+refuse "an HCA for a subnet manager beside it" "are standalone" h 1 pibctl add pib9 netdev eth0
+check "a switch" h 1 pibctl switch add sa ports 4
+refuse "a cable to it" "no further cables" h 1 pibctl link add "$(dev 1)/1" sa/1
 check "host 2: add standalone" pib_add 2 standalone
 check "host 2: ACTIVE" wait_for 1 port_is 2 ACTIVE
 lids_differ() { [ "$(port_attr 1 lid)" != "$(port_attr 2 lid)" ] && [ $(($(port_attr 1 lid))) != 0 ]; }
