@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 25
+ktap_plan 26
 LAYOUT=netns
 hosts_make 2
 clean() {
@@ -21,6 +21,9 @@ clean() {
 	h 2 pibctl del pib1
 }
 
+seventeen() { for k in {1..17}; do echo "peer 10.77.0.$k"; done; }
+# shellcheck disable=SC2046  # words
+refuse "17 peers" "more than 16 peers" pib_add 1 $(seventeen)
 check "back to back: add" pib_add 1 peer "$(addr4 2)"
 check "back to back: the other end" pib_add 2 peer "$(addr4 1)"
 check "no switch is made" sh -c '! ip netns exec h1 pibctl show | grep -q ^switch'
