@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 55
+ktap_plan 56
 LAYOUT=netns
 hosts_make 2
 
@@ -129,6 +129,7 @@ pib_add 1 standalone
 pib_add 2 standalone
 check "UDP: ACTIVE" wait_active 60
 trunk=$(h 1 pibctl -j show links | jq -r '.links[] | select(.up == true) | "\(.a.node)/\(.a.port)"')
+refuse "UDP: there are no credits" "only a cable inside" h 1 pibctl link set "$trunk" buffer 8k
 h 1 pibctl link set "$trunk" loss 2% bit-errors 1e-7 seed 3
 check "UDP: data is right" lossy pair 1 2 100 ibv_rc_pingpong -c -n 200
 check "UDP: receive errors" at_least "$(counter "$trunk" port_rcv_errors)" 1
