@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# GUIDs on a netdev that has no MAC address, here a GRE tunnel: nobody else has them. And who has a host's GUID nevertheless is
-# spoken of in the log.
+# GUIDs on a netdev that has no MAC address, here a GRE tunnel: nobody else has them. Elsewhere they come from that address, and
+# are the same again. If somebody has a host's GUID nevertheless, the log speaks of it.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -18,7 +18,7 @@ guid() { cat "/sys/class/infiniband/$(dev "$1")/node_guid"; }
 differ() { echo "$1 $2" && [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
 anew() { h 1 pibctl del pib0 && through 1 2; }
 
-ktap_plan 10
+ktap_plan 13
 hosts_make 2
 check "two hosts of one name have tunnels of one name" tunnels
 check "host 1: add" through 1 2
@@ -40,4 +40,17 @@ h 2 python3 "$here/clone.py" eth0 10.77.0.2 10.77.0.1 >/tmp/clone 2>&1
 check "its own hello is nobody else's, that of a clone is" test "$(cat /tmp/clone)" = "echoed and cloned"
 once() { wait_for 10 is_told $((BEFORE + 1)); }
 check "the log says so, once" once
+
+# The first six bytes are its address, with the bit inverted that says who assigned it.
+of_mac() {
+	local mac
+	IFS=: read -ra mac < <(h 1 cat /sys/class/net/eth0/address)
+	printf '%02x%s:%s%s:%s%s\n' $((0x${mac[0]} ^ 2)) "${mac[@]:1}"
+}
+is() { echo "$1 $2" && [ -n "$1" ] && [ "$1" = "$2" ]; }
+FIRST=$(guid 1)
+check "the node GUID comes from the netdev's hardware address" is "${FIRST%:*}" "$(of_mac)"
+anew_on_eth0() { h 1 pibctl del pib0 && pib_add 1; }
+check "del and add" anew_on_eth0
+check "the GUID is the same" is "$(guid 1)" "$FIRST"
 ktap_end
