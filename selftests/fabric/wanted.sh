@@ -10,7 +10,7 @@ here=$(dirname "$0")
 . "$here/../lib/topology.sh"
 trap 'kill $(jobs -p) 2>/dev/null; topology_clean' EXIT
 
-ktap_plan 19
+ktap_plan 20
 topology_init
 for name in wanted flows mads; do check "$name compiles" program $name /tmp/$name; done
 
@@ -52,6 +52,7 @@ check "his are discarded" more "$(discards)" 0
 check "in SQE" says "success, local protection error, Work Request Flushed Error" sqe
 check "a window is bound anew" says "done" bind
 check "LOCAL_INV of a window" says "done" invalidate
+check "a UC queue pair goes to RESET" says "done" reset
 
 # Short ones are copied: they stay.
 pushed() { more "$(port hw_counters/tx_pushed_back)" "$1"; }

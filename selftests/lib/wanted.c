@@ -6,9 +6,11 @@
  *	sqe		a UC queue pair fails by its second WRITE, and flushes the third
  *	bind		a window of type 1, from which TO has read, is bound once more
  *	invalidate	a window of type 2, from which TO has read, is invalidated by a LOCAL_INV
+ *	reset		a UC queue pair that has a WRITE to send goes to RESET
  *
- * Says "done" when the completion of that is there; of sqe how each WRITE ends. "nothing": there is
- * no completion within 20 s.
+ * Says "done" when the completion of that is there, or the queue pair is in RESET; of sqe how each
+ * WRITE ends. "nothing": there is no completion within 20 s. The wait for RESET ends by a signal
+ * then.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -136,6 +138,16 @@ static void fail(void)
 	printf("\n");
 }
 
+static void reset(void)
+{
+	write_from(from.mr->lkey);
+	until_it_waits();
+	alarm(SECONDS);
+	modify(&from, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET }, 0, "RESET");
+	alarm(0);
+	printf("done\n");
+}
+
 static struct ibv_mw_bind_info range(uint32_t length)
 {
 	return (struct ibv_mw_bind_info){ mr, (uintptr_t)memory[0], length,
@@ -203,10 +215,10 @@ static void take_window(const char *what)
 int main(int argc, char **argv)
 {
 	const char *what = argc == 5 ? argv[4] : "";
-	int sqe = !strcmp(what, "sqe");
-	enum ibv_qp_type type = sqe ? IBV_QPT_UC : IBV_QPT_RC;
+	int sqe = !strcmp(what, "sqe"), resets = !strcmp(what, "reset");
+	enum ibv_qp_type type = sqe || resets ? IBV_QPT_UC : IBV_QPT_RC;
 
-	if (!sqe && strcmp(what, "bind") && strcmp(what, "invalidate"))
+	if (!sqe && !resets && strcmp(what, "bind") && strcmp(what, "invalidate"))
 		return 2;
 	open_end(&from, argv[1], type, DEPTH, DEPTH, memory, sizeof(memory));
 	open_end(&to, argv[2], type, DEPTH, DEPTH, memory, sizeof(memory));
@@ -214,6 +226,8 @@ int main(int argc, char **argv)
 	connect_end(&to, &from, 0);
 	if (sqe) {
 		fail();
+	} else if (resets) {
+		reset();
 	} else {
 		open_window(strcmp(what, "bind") ? IBV_MW_TYPE_2 : IBV_MW_TYPE_1);
 		take_window(what);
