@@ -21,7 +21,7 @@ config() {
 	END
 }
 
-ktap_plan 76
+ktap_plan 86
 netd_init
 bridge bridge0
 cable h1 eth0 bridge0 10.77.0.1/24
@@ -33,6 +33,19 @@ HOSTS=2
 config 4
 netd_start
 check "the daemon starts without privileges" netd_answers
+check "its control socket is for its owner and its group" test "$(stat -c %a $netd/control)" = 660
+
+exits() { # STATUS COMMAND...
+	local status=0
+	"${@:2}" || status=$?
+	echo "ended with $status"
+	[ $status = "$1" ]
+}
+in_sw=(ip netns exec sw timeout 20)
+check "wrong usage ends pibnetd with 2" exits 2 "${in_sw[@]}" pibnetd --ports many
+check "and pibping" exits 2 "${in_sw[@]}" pibping --count many 127.0.0.1
+check "pibnetd that cannot start ends with 1" exits 1 "${in_sw[@]}" pibnetd
+check "and pibping" exits 1 "${in_sw[@]}" pibping -s
 
 # The messages that systemd gets, of a daemon of its own.
 notified() {
@@ -84,6 +97,24 @@ check "pibping names the switch" sh -c "ip netns exec h1 pibping 10.77.0.9 | gre
 refuse "pibping tells of a fabric that is not served" "NOT SERVED" h 1 pibping -f 9 10.77.0.9
 check "pibping over IPv6" sh -c "ip netns exec h2 pibping -j fd77::9 | jq -e '.reachable and .answered == .sent'"
 refuse "pibping tells that nobody listens" "nobody listens" h 1 pibping -c 2 10.77.0.2
+served() {
+	local pid status=0
+	ip netns exec h2 pibping -s 2>$netd/served &
+	pid=$!
+	wait_for 10 grep answering $netd/served
+	h 1 pibping 10.77.0.2 >$netd/pinged || status=$?
+	kill $pid
+	cat $netd/served $netd/pinged
+	[ $status = 0 ] && grep -q '^answers: *pibping ' $netd/pinged
+}
+check "pibping -s answers pibping of another host" served
+
+# There is no subnet manager yet. Back to back such HCAs have a connection (cables.sh).
+check "standalone host 1 joins" pib_add 1 standalone peer 10.77.0.9
+check "standalone host 2 joins" pib_add 2 standalone peer fd77::9
+check "their ports are ACTIVE" wait_active 30
+refuse "between standalone HCAs there is no connection" "retry counter exceeded" pair 1 2 30 ibv_rc_pingpong -n 10
+for k in 1 2; do h $k pibctl del "$(dev $k)"; done
 
 check "host 1 joins" pib_add 1 peer 10.77.0.9
 check "host 2 joins, over IPv6" pib_add 2 peer fd77::9
