@@ -5,6 +5,7 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/programs.sh"
 control=/sys/kernel/debug/dynamic_debug/control
 trap 'echo "module pib -p" >$control; hosts_clean' EXIT
 
@@ -16,7 +17,7 @@ quiet() { ! log | grep -E 'pib.*: (qp |.*port )'; }
 marks=0
 
 [ -w $control ] || { echo "1..0 # SKIP the kernel has no dynamic debug"; exit 4; }
-ktap_plan 19
+ktap_plan 24
 hosts_make 2
 modprobe pib	# the control file knows modules that are there
 mark
@@ -33,6 +34,10 @@ mark
 refuse "a QP of 100000 receives is refused" "create QP" h 1 ibv_rc_pingpong -d "$(dev 1)" -r 100000
 check "the log says why" says 'pib0: create_qp: 1 and 100000 work requests'
 mark
+check "leap compiles" program leap /tmp/leap
+refuse "a QP cannot go from RESET to RTS" "Invalid argument" h 1 /tmp/leap "$(dev 1)"
+check "the log says why" says 'pib0: qp [0-9]+: modify_qp: RESET to RTS with mask 0x1$'
+mark
 refuse "service level 16 is refused" "modify QP to RTR" pair 1 2 20 ibv_rc_pingpong -l 16
 check "the log says why, and of which QP" says 'pib0: qp [0-9]+: modify_qp: address'
 
@@ -47,6 +52,10 @@ check "the log says of what there was not enough, and how much is used" \
 	says 'pib0: 2442 more pages of device memory: 2442 of 4096 are used'
 pkill -x ibv_rc_pingpong
 wait $holder
+mark
+refuse "no user gets more than half" "mem" h 1 setpriv --reuid 65534 --regid 65534 --clear-groups \
+	ibv_rc_pingpong -d "$(dev 1)" -j -s 10000000
+check "the log says whose share it is" says 'pib0: 2442 more pages of device memory: user 65534 has 0 of 2048'
 
 mark
 check "traffic" pair 1 2 20 ibv_rc_pingpong -n 10
