@@ -22,7 +22,8 @@ ip -n h3 addr add fd77::33/64 dev eth0 nodad preferred_lft 0
 # member ARGUMENTS...: as of mover.py, by h3; what it saw is in /tmp/moves.seen.
 member() { h 3 python3 "$here/mover.py" "$1" eth0 "${@:2}" >/tmp/moves.seen; }
 seen() { jq -e "$1" /tmp/moves.seen >/dev/null || { cat /tmp/moves.seen; return 1; }; }
-leads_to() { h 1 pibctl -j show peers | jq -e --arg at "$1" '[.peers[] | select(.up) | .address] == [$at]' || { h 1 pibctl -j show peers; return 1; }; }
+# leads_to ADDRESS: where the peer was heard last; the session of a program that has ended may have ended, too.
+leads_to() { h 1 pibctl -j show peers | jq -e --arg at "$1" '[.peers[] | select(.moves > 0) | .address] == [$at]' || { h 1 pibctl -j show peers; return 1; }; }
 none_up() { h 1 pibctl -j show peers | jq -e '[.peers[] | select(.up)] == []' || { h 1 pibctl -j show peers; return 1; }; }
 wrong() { h 1 pibctl -j show uplinks | jq .uplinks[0].counters.rx_wrong_address; }
 
