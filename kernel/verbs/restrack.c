@@ -67,13 +67,17 @@ u64 pib_usec_left(u64 deadline)
  * @page_wait: bits of enum pib_page_wait
  * @sq_unread: send work requests that are posted and not read yet
  * @rq_posted: receives in its own queue
+ * @srq_posted: receives in the SRQ that it takes them from; XRC, which has no such SRQ: 0
  * @has_rq: the QP has a receive queue of its own
+ * @has_srq: it has an SRQ
  */
 struct shown_queues {
 	u32 page_wait;
 	u32 sq_unread;
 	u32 rq_posted;
+	u32 srq_posted;
 	bool has_rq;
+	bool has_srq;
 };
 
 u32 pib_qp_page_wait(const struct pib_qp *qp)
@@ -82,6 +86,17 @@ u32 pib_qp_page_wait(const struct pib_qp *qp)
 	return (pib_pagein_busy(qp->rx.pages) ? PIB_PAGE_WAIT_RECEIVE : 0) |
 	       (pib_pagein_busy(qp->sq.deferred.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
 	       (pib_pagein_busy(qp->answers.deferred.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
+}
+
+static u32 shared_receives(struct pib_srq *srq)
+{
+	unsigned long flags;
+	u32 posted;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	posted = pib_ring_pending(&srq->ring);
+	spin_unlock_irqrestore(&srq->lock, flags);
+	return posted;
 }
 
 /*
@@ -98,6 +113,8 @@ static struct shown_queues show_queues(struct pib_qp *qp)
 		q.sq_unread = qp->sq.ring.hdr ? pib_ring_pending(&qp->sq.ring) : 0;
 		q.has_rq = qp->rq.ring.hdr;
 		q.rq_posted = q.has_rq ? pib_ring_pending(&qp->rq.ring) : 0;
+		q.has_srq = qp->rq.srq;
+		q.srq_posted = q.has_srq ? shared_receives(qp->rq.srq) : 0;
 	}
 	spin_unlock_bh(&qp->lock);
 	return q;
@@ -140,6 +157,8 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "sq_unread", queues.sq_unread },
 		{ "rq_posted", queues.rq_posted },
 		{ "has_rq", queues.has_rq },
+		{ "srq_posted", queues.srq_posted },
+		{ "has_srq", queues.has_srq },
 		{ "ack_us", pib_usec_left(READ_ONCE(qp->req.ack_deadline)) },
 		{ "rnr_us", pib_usec_left(READ_ONCE(qp->req.rnr_deadline)) },
 		{ "page_wait", queues.page_wait },

@@ -52,7 +52,7 @@ as_json() {
 }
 nobody() { runuser -u nobody -- pibctl explain pib0 qp "$qpn" | grep "acknowledgement"; }
 
-ktap_plan 22
+ktap_plan 23
 modprobe -a ib_core ib_uverbs ib_umad
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -66,6 +66,7 @@ sticks "INIT" init "in INIT"
 sticks "RTR" rtr "in RTR"
 sticks "nothing posted" rts "nothing is posted to its send queue"
 check "no receive posted" explains_soon "no receive is posted"
+sticks "no receive in its SRQ" srq "its SRQ has no receive"
 sticks "the far end has no receive" rnr "far end was not ready (RNR)"
 sticks "nobody answers" silence "[0-9] packets* from PSN 0x[0-9a-f]* on ha[sv]e* no acknowledgement"
 check "the same said to another user" nobody

@@ -3,6 +3,7 @@
 """stuck.py DEVICE HOW: a queue pair that does not move. Prints "qp N" and sleeps.
 
 reset, init, rtr, rts: it is in that state. rnr: the far end, of the same process, has no receive.
+srq: it is in RTS, and its receives are those of an SRQ, in which there are none.
 silence: nobody has the number of the far end; exhausted: the same, with short timeouts and one retry;
 paged: the same, and what is sent is paged in on demand; gone: that memory has gone.
 pkey, qkey: the far one is told, to which a queue pair of the same process sends with the port's second P_Key, or with another Q_Key.
@@ -20,12 +21,14 @@ from pyverbs.enums import (IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_QPT
 from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
 from pyverbs.wr import SGE, SendWR
 
 IBV_MTU_1024 = 3
 NOBODY = 0xABCDEF
 QKEY = 7
 LEVELS = {"reset": 0, "init": 1, "rtr": 2}
+SENDS_NOTHING = ("reset", "init", "rtr", "rts", "srq")
 
 
 def connect(qp, lid, far_qpn, how, pkey_index=0):
@@ -88,7 +91,8 @@ def main():
     cq = CQ(ctx, 16)
     if how == "qkey":
         other_qkey(pd, cq, ctx.query_port(1).lid)
-    init = QPInitAttr(qp_type=IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4))
+    srq = SRQ(pd, SrqInitAttr(SrqAttr(max_wr=4))) if how == "srq" else None
+    init = QPInitAttr(qp_type=IBV_QPT_RC, scq=cq, rcq=cq, srq=srq, cap=QPCap(max_send_wr=4, max_recv_wr=4))
     near, far = QP(pd, init), QP(pd, init)
     lid = ctx.query_port(1).lid
     connect(near, lid, far.qp_num if how in ("rnr", "pkey") else NOBODY, how, int(how == "pkey"))
@@ -96,7 +100,7 @@ def main():
         connect(far, lid, near.qp_num, how)
     if how == "gone":
         mr, address = gone(pd)
-    elif LEVELS.get(how, 3) == 3 and how != "rts":
+    elif how not in SENDS_NOTHING:
         mr = MR(pd, 64, IBV_ACCESS_LOCAL_WRITE | (IBV_ACCESS_ON_DEMAND if how == "paged" else 0))
         address = mr.buf
     else:

@@ -176,6 +176,22 @@ TEST(Explain, NothingPosted)
 	EXPECT_THAT(why(qp), ElementsAre("nothing holds it up"));
 }
 
+TEST(Explain, NothingInItsSrq)
+{
+	QueuePair qp = running();
+	qp.details["has_rq"] = 0;
+	qp.details["has_srq"] = 1;
+	qp.details["srq_posted"] = 0;
+	EXPECT_THAT(why(qp),
+		    ElementsAre("its SRQ has no receive: what comes and needs one is refused for "
+				"now (RNR)"));
+	qp.type = kQpUd;
+	EXPECT_THAT(why(qp),
+		    ElementsAre("its SRQ has no receive: datagrams that come are dropped"));
+	qp.details["srq_posted"] = 1;
+	EXPECT_THAT(why(qp), ElementsAre("nothing holds it up"));
+}
+
 TEST(Explain, ReadsWhatTheKernelTells)
 {
 	alignas(nlmsghdr) std::uint8_t buffer[512]{};

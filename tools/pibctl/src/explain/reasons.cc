@@ -101,9 +101,12 @@ std::string page_words(const Facts &facts)
 
 std::string no_receive_words(const Facts &facts)
 {
-	return facts.qp.type == kQpUd
-		       ? "no receive is posted: datagrams that come are dropped"
-		       : "no receive is posted: what comes and needs one is refused for now (RNR)";
+	const char *const where =
+		facts["has_srq"] ? "its SRQ has no receive" : "no receive is posted";
+	return fmt::format("{}: {}", where,
+			   facts.qp.type == kQpUd
+				   ? "datagrams that come are dropped"
+				   : "what comes and needs one is refused for now (RNR)");
 }
 
 std::string ack_words(const Facts &facts)
@@ -183,7 +186,10 @@ const Reason kReasons[] = {
 	 }},
 	{[](const Facts &f) { return f.sends() && !f["sq_posted"] && !f["sq_unread"]; },
 	 [](const Facts &) { return std::string("nothing is posted to its send queue"); }},
-	{[](const Facts &f) { return f.runs() && f["has_rq"] && !f["rq_posted"]; },
+	{[](const Facts &f) {
+		 return f.runs() &&
+			((f["has_rq"] && !f["rq_posted"]) || (f["has_srq"] && !f["srq_posted"]));
+	 },
 	 no_receive_words},
 };
 
