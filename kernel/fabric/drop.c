@@ -20,6 +20,7 @@ static const u8 drops[__PIB_CAPTURE_REASONS] = {
 	[PIB_CAPTURE_LIFE] = PIB_DROP_LIFE,
 	[PIB_CAPTURE_INJECTED] = PIB_DROP_TX_INJECTED,
 	[PIB_CAPTURE_NO_COPY] = PIB_DROP_NO_COPY,
+	[PIB_CAPTURE_AGENT_BUSY] = PIB_DROP_AGENT_BUSY,
 };
 
 /* enum pib_capture_reason of what a queue pair drops, by enum pib_drop. */

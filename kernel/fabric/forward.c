@@ -500,7 +500,7 @@ static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 	struct pib_burst *reply;
 	u8 out_port;
 
-	reply = pib_switch_agent(sw, in->p.num, b, &out_port);
+	reply = pib_switch_agent(sw, in, b, w->marks, &out_port);
 	walk_drop(w, b);
 	if (reply)
 		walk_queue_agent(w, sw, out_port, reply);

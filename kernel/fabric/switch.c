@@ -12,6 +12,7 @@
 #include "proto/smi.h"
 #include "proto/trap.h"
 #include "tracing/mad.h"
+#include "fabric/drop.h"
 #include "fabric/switch.h"
 #include "fabric/switch_inject.h"
 
@@ -38,7 +39,7 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
  * ports, which are sums over all CPUs, and it is answered where it arrives, in softirqs. Nothing
  * else that a MAD can ask for takes much longer than to forward the MAD.
  *
- * Return: true if there is time left; false: the MAD is counted as dropped.
+ * Return: true if there is time left.
  */
 static bool pma_may(struct pib_switch *sw, u64 now)
 {
@@ -47,8 +48,6 @@ static bool pma_may(struct pib_switch *sw, u64 now)
 	spin_lock_bh(&sw->share_lock);
 	may = pib_share_left(&sw->pma_share, now);
 	spin_unlock_bh(&sw->share_lock);
-	if (!may)
-		pib_kport_count(sw->nd.ports[0], qp1_dropped, 1);
 	return may;
 }
 
@@ -67,7 +66,7 @@ static enum pib_mad_result gsi_answer(struct pib_switch *sw, const u8 *in, u8 *o
 	enum pib_mad_result res;
 
 	if (perf && !pma_may(sw, begun))
-		return PIB_MAD_NONE;
+		return PIB_MAD_BUSY;
 	res = pib_node_dev_gsa(sw->nd.node.ports[0], in, out);
 	if (perf)
 		pma_spend(sw, begun);
@@ -112,8 +111,16 @@ static bool mad_changes(const u8 *mad)
 	return mad[PIB_MAD_METHOD] != PIB_METHOD_GET;
 }
 
-struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib_burst *b,
-				   u8 *out_port)
+/* Report that @b, which came by @in with @marks, is dropped, since the agent has no time for it. */
+static void agent_busy(struct pib_switch *sw, struct pib_kport *in, struct pib_burst *b,
+		       struct pib_mark *marks)
+{
+	pib_kport_count(sw->nd.ports[0], qp1_dropped, 1);
+	pib_kport_dropped(in, b, marks, PIB_CAPTURE_AGENT_BUSY);
+}
+
+struct pib_burst *pib_switch_agent(struct pib_switch *sw, struct pib_kport *in_port,
+				   struct pib_burst *b, struct pib_mark *marks, u8 *out_port)
 {
 	enum pib_mad_result res = PIB_MAD_NONE;
 	struct pib_hdrs h = { };
@@ -124,7 +131,7 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	if (b->h.tp != PIB_TP_UD || b->npkts != 1 || b->len != PIB_MAD_SIZE || b->h.dqpn > 1 ||
 	    (!b->h.dqpn && !pib_hdrs_from_qp0(&b->h)) || pib_burst_read(b, 0, in, PIB_MAD_SIZE))
 		return NULL;
-	trace_pib_mad_received(sw->name, in_port, b->h.dqpn, b->h.slid, b->h.dlid, in);
+	trace_pib_mad_received(sw->name, in_port->p.num, b->h.dqpn, b->h.slid, b->h.dlid, in);
 	out = kzalloc(PIB_MAD_SIZE, GFP_ATOMIC);
 	if (!out)
 		return NULL;
@@ -132,10 +139,12 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	if (b->h.dqpn)
 		res = gsi_agent(sw, b, in, out, out_port, &h);
 	else
-		res = smi_agent(sw, in_port, b, in, out, out_port, &h);
+		res = smi_agent(sw, in_port->p.num, b, in, out, out_port, &h);
 	/* A MAD on QP1 may raise a trap about a key, but most raise none. */
 	if (b->h.dqpn ? READ_ONCE(sw->nd.node.events) : res == PIB_MAD_NONE || mad_changes(in))
 		pib_node_dev_kick(&sw->nd);
+	if (res == PIB_MAD_BUSY)
+		agent_busy(sw, in_port, b, marks);
 	if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD) {
 		kfree(out);
 		return NULL;

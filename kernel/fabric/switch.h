@@ -11,6 +11,7 @@
 #include "uapi/linux/pib.h"
 
 struct netlink_ext_ack;
+struct pib_mark;
 struct pib_net;
 
 /**
@@ -71,13 +72,14 @@ void pib_switch_destroy(struct pib_switch *sw);
  * @sw: switch
  * @in_port: port by which the packet came
  * @b: packet; stays the caller's
+ * @marks: marks that @b has left at that port
  * @out_port: result: port by which the answer leaves, or PIB_PORT_BY_LID
  *
  * Context: softirqs off, no node lock held.
  * Return: the answer, or the directed-route SMP to pass on; NULL: nothing is to be sent.
  */
-struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib_burst *b,
-				   u8 *out_port);
+struct pib_burst *pib_switch_agent(struct pib_switch *sw, struct pib_kport *in_port,
+				   struct pib_burst *b, struct pib_mark *marks, u8 *out_port);
 /*
  * Count the packets of @b, which @port dropped for its P_Key, and raise trap 259. Context: any, no
  * node lock held.

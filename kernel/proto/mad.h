@@ -53,6 +53,7 @@ enum pib_mad_result {
 	PIB_MAD_NONE,		/* nothing to send */
 	PIB_MAD_REPLY,		/* env sends @out back to the sender */
 	PIB_MAD_FORWARD,	/* directed route: @out goes out of @out_port (switches) */
+	PIB_MAD_BUSY,		/* the agent has no time for it, and drops it (switches) */
 	PIB_MAD_LOCAL,		/* not for this agent: pass it up (HCA: to user space or ib_core) */
 };
 

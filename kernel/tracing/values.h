@@ -121,6 +121,7 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
 	X(HOQ, "hoq_life")						\
 	X(LIFE, "switch_life")						\
 	X(NO_COPY, "no_copy")						\
+	X(AGENT_BUSY, "qp1_dropped")					\
 	X(RX_BAD_PATH, "rx_bad_path")					\
 	X(RX_NO_QP, "rx_no_qp")						\
 	X(RX_BAD_SERVICE, "rx_bad_service")				\

@@ -161,6 +161,16 @@ policy() {
 	for any in 0.0.0.0/0 ::/0; do h 1 ip xfrm policy "$1" dir "$2" src $any dst $any proto udp dport 18514 "${@:3}" || return; done
 }
 # qdisc add|del WORD...: of host 1
+# swarm: more questions about all ports of sa than it may spend time on
+swarm() {
+	local i asker busy=()
+	for i in 1 2 3 4; do
+		"$dir/mads" pib0 "${lid[sa]}" 0 2000 ports >"$dir/swarm$i" 2>&1 &
+		busy+=($!)
+	done
+	for i in 1 2 3 4; do wait_for 60 grep -q sent "$dir/swarm$i" || cat "$dir/swarm$i"; done
+	for asker in "${busy[@]}"; do kill "$asker"; done
+}
 qdisc() { h 1 tc qdisc "$1" dev eth0 root "${@:2}"; }
 # An uplink of host 1 without a host switch, in a fabric of its own.
 alone() { h 1 pibctl add pib6 netdev eth0 peer 10.77.0.2 fabric 5; }
@@ -282,6 +292,19 @@ has_rows() {
 	[ -s "$dir/names" ] && diff "$dir/names" "$dir/rows"
 }
 
+# port_drops, uplink_drops: names of counters, those of drops among them
+port_drops() { pibctl -j show counters sa | jq -r '.counters[0] | .. | objects | keys[] | select(test("error|discard|dropped"))'; }
+uplink_drops() { h 1 pibctl -j show uplinks | jq -r '[.. | objects | select(has("rx_short"))][0] | keys[] | select(test("^[rt]x_"))'; }
+# each_counter: each counter of drops of ports and uplinks has a row in which it grows, but those that the head of the table names
+each_counter() {
+	{ port_drops && uplink_drops; } | sort -u >"$dir/names"
+	{
+		sed -n 's/^# +\([a-zA-Z0-9_]*\)\t.*/\1/p' "$table"
+		grep -v '^#' "$table" | cut -d'|' -f5 | tr -s ', ' '\n' | sed 's/.*://'
+	} | sort -u >"$dir/rows"
+	grep -c xmit_discards "$dir/names" && grep -c rx_short "$dir/names" && ! comm -23 "$dir/names" "$dir/rows" | grep .
+}
+
 mapfile -t rows < <(grep -E "^(drop|datagram|nak|retry|completion) \| ${PIB_REASONS:-.*} \|" "$table")
 # each_silence: why a place says nothing is explained at the head of the table
 each_silence() {
@@ -291,19 +314,19 @@ each_silence() {
 }
 
 never=$(printf '%s\n' "${rows[@]}" | grep -c '| never: ')
-ktap_plan $((16 + ${#rows[@]} - never))
+ktap_plan $((17 + ${#rows[@]} - never))
 topology_init
 modprobe pib
 modprobe fuse 2>/dev/null
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
-compile() { program reasons "$dir/reasons" && program smpset "$dir/smpset"; }
+compile() { local p; for p in reasons smpset mads; do program $p "$dir/$p" || return; done; }
 check "the programs compile" compile
 check "why a place says nothing is explained" each_silence
 for kind in drop datagram nak retry completion; do check "each $kind of the module has a row" has_rows $kind; done
 
 fabric() {
 	local i
-	pibctl switch add sa ports 6 && pibctl switch add sb ports 6 && pibctl add pib0 && pibctl add pib1 || return
+	pibctl switch add sa ports 64 && pibctl switch add sb ports 6 && pibctl add pib0 && pibctl add pib1 || return
 	for i in 4 5 6; do pibctl link add sa/$i sb/$i || return; done
 	pibctl link add pib0/1 sa/1 && pibctl link add pib1/1 sb/1 &&
 		echo "Default=0x7fff : ALL=full; a=0x8001 : $(port_guid pib0)=full; b=0x8002 : $(port_guid pib0)=full, $(port_guid pib1)=full;" \
@@ -326,6 +349,7 @@ udp_hosts() {
 }
 check "two hosts" udp_hosts
 ifindex=$(h 1 cat /sys/class/net/eth0/ifindex)
+check "each counter of drops has a row" each_counter
 serve forger ip netns exec h2 python3 -B "$here/reasons.py" eth0
 hosts_active() { for hca in 2 3 4 5; do wait_for 60 grep -q ACTIVE /sys/class/infiniband/pib$hca/ports/1/state || return; done; }
 trunks_up() { h 2 pibctl -j show peers | jq -e '[.peers[] | select(.up == true)] | length == 2'; }
