@@ -23,7 +23,7 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((69 + ${#commands[@]}))
+ktap_plan $((74 + ${#commands[@]}))
 topology_init ib_ipoib
 
 # capture NAME WORD...: into $dir/NAME.pcapng in the background. WITHIN: a command that runs it elsewhere.
@@ -188,16 +188,18 @@ capture lid pib0/1 lid "$sw_lid"
 capture pkey pib0/1 pkey 0x7fff
 capture strange pib0/1 pkey 0x1fff
 capture vl pib0/1 vl 15
+capture class pib0/1 class perf
 capture both_lids sw
 mixed() {
-	both ibv_rc_pingpong -n 20 -s 4096 || return 1
+	both ibv_rc_pingpong -n 20 -s 4096 && perfquery -C pib0 "$sw_lid" 0 || return 1
 	for _ in 1 2 3; do smpquery -C pib0 nodeinfo "$sw_lid" || return 1; done
 }
 check "data, and SMPs to the switch" mixed
-for name in lid pkey strange vl both_lids; do ends $name >/dev/null; done
+for name in lid pkey strange vl class both_lids; do ends $name >/dev/null; done
 decode lid all frame bad "!(infiniband.lrh.slid == $sw_lid || infiniband.lrh.dlid == $sw_lid)"
 decode pkey all frame bad "!(infiniband.bth.p_key == 0xffff || infiniband.bth.p_key == 0x7fff)"
 decode vl all 'infiniband.mad.mgmtclass == 0x01' bad '!(infiniband.lrh.vl == 15)'
+decode class all frame bad '!(infiniband.mad.mgmtclass == 0x04)'
 decode both_lids all frame other 'infiniband.lrh.vl == 0' smp 'infiniband.lrh.vl == 15' \
 	lid "frame.interface_name == \"sw/1\" && frame.interface_description matches \"LID $sw_lid\$\"" switch 'frame.interface_name == "sw/1"'
 decode lid smp 'infiniband.lrh.vl == 15' lid "frame.interface_description matches \"LID $(lid pib0 1)\$\""
@@ -209,8 +211,26 @@ check "and no other packet" number pkey.bad = 0
 check "none of another one" grep '^0 packets captured, 0 lost' "$dir/strange.err"
 check "packets of a virtual lane" number vl.all -ge 6
 check "and no other packet" number vl.bad = 0
+check "MADs of a class" number class.all -ge 2
+check "and no other packet" number class.bad = 0
 check "the interface has the port's LID" number lid.lid = "${n[lid.all]}"
 check "and that of a switch" number both_lids.lid = "${n[both_lids.switch]}"
+
+# to_one: RC to pib0, whose server says its number before anybody sends to it
+to_one() {
+	local server number
+	stdbuf -oL timeout $((60 * ${PIB_SLOW:-1})) ibv_rc_pingpong -d pib0 -n 50 -s 4096 >"$dir/server" 2>&1 &
+	server=$!
+	wait_for 30 grep -q QPN "$dir/server" || return
+	number=$(sed -n 's/^ *local.*QPN 0x\([0-9a-f]*\),.*/0x\1/p' "$dir/server")
+	echo "$number" >"$dir/to_one"
+	capture qp pib0/1 qp "$number"
+	timeout $((60 * ${PIB_SLOW:-1})) ibv_rc_pingpong -d pib1 -n 50 -s 4096 localhost && wait $server && ends qp
+}
+check "RC to a queue pair, and from it" to_one
+decode qp all frame bad "!($in && infiniband.bth.destqp == $(cat "$dir/to_one"))"
+check "packets to a queue pair" number qp.all -ge 50
+check "and no other packet" number qp.bad = 0
 
 # Packets beyond those asked for are thrown away, and not said to be captured.
 first_ones() {
@@ -245,8 +265,17 @@ stands_still() {
 check "SIGTERM ends one whose reader stands still" stands_still
 
 check "docs/capture.md has commands" test ${#commands[@]} -gt 3
+# documented COMMAND: it is ended after a while, and one with tshark decodes what passes meanwhile
+documented() {
+	local pid
+	sh -c "cd $dir && timeout --preserve-status $((5 * ${PIB_SLOW:-1})) $1" >"$dir/documented" 2>&1 &
+	pid=$!
+	while [[ $1 == *tshark* ]] && kill -0 $pid 2>/dev/null; do both ibv_rc_pingpong -n 20 -s 4096 || break; done
+	wait $pid || { cat "$dir/documented"; return 1; }
+	[[ $1 != *tshark* ]] || grep -m 1 'InfiniBand .* RC ' "$dir/documented" || { head -n 5 "$dir/documented"; return 1; }
+}
 for command in "${commands[@]}"; do
-	check "$command" sh -c "cd $dir && timeout --preserve-status $((5 * ${PIB_SLOW:-1})) $command"
+	check "$command" documented "$command"
 done
 
 # ---- what does not pass, and what comes again ----

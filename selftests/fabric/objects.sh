@@ -127,11 +127,12 @@ runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 || { cat "$work/doc"
 # The commands of docs/inspect.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../inspect.md")
 kinds="context pd mr mw cq srq qp ah xrcd attachment dm"
-ktap_plan $((48 + ${#commands[@]}))
+ktap_plan $((55 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
 check "a program that has everything" program everything "$work/everything"
+check "a program whose memory does not come" program reasons "$work/reasons"
 check "an HCA" pibctl add pib0 netdev pibdummy standalone
 before=$(date +%s%N)
 begin one "$work/everything" pib0 one
@@ -154,6 +155,14 @@ check "an attachment" json "o[0]['qpn'] == $(said one qp 2) and o[0]['dlid'] == 
 check "a queue pair by its number" json "len(o) == 1 and o[0]['state'] == 'INIT' and o[0]['type'] == 'UD' and
 	o[0]['pid'] == $one and o[0]['waits_for'] == 'program'" qp "$(said one qp 2)"
 check "a CQ is that of the queue pair" json "{x['kind']: x for x in o}['cq']['cqn'] == {x['kind']: x for x in o}['qp']['send_cqn']" pid "$one"
+check "memory of the device" json "o[0]['length'] == 256" kind dm pid "$one"
+check "a window that is not bound" json "o[0]['bound'] == 0 and 'length' not in o[0]" kind mw pid "$one"
+begin used "$work/everything" pib0 used
+used=$made
+check "an SRQ" json "o[0]['posted'] == 3 and o[0]['limit'] == 2 and o[0]['entries'] >= 8 and o[0]['max_sge'] >= 1" kind srq pid "$used"
+check "a window that is bound" json "o[0]['bound'] == 1 and o[0]['length'] == 2048 and o[0]['access'] == 'REMOTE_READ' and
+	o[0]['region'] == hex($(said used mr 2)) and o[0]['qpn'] == $(said used qp 2)" kind mw pid "$used"
+end "$used"
 check "a counter is bound" bind_counter
 check "it is listed" lists "^pib0 counter [0-9]+ owner rdma " kind counter
 check "docs/inspect.md has commands" test ${#commands[@]} -gt 3
@@ -172,6 +181,27 @@ check "its queues, window and credits" json "o[0]['sq_posted'] == 1 and o[0]['sq
 	o[0]['sq_entries'] >= 4 and o[0]['rq_posted'] == 0 and o[0]['window'] >= 1 and o[0]['ssn'] == 2 and o[0]['msn'] == 0 and o[0]['credits'] == 0 and
 	0 < o[0]['ack_usec'] < 60000000" qp "$stuck_qpn"
 check "rdma resource has the same" as_rdma qp "$made" una_psn next_psn expected_psn msn sq_posted sq_unread rq_posted rnr_left
+end "$made"
+begin rnr python3 "$here/../lib/stuck.py" pib0 rnr
+check "one that waits for its receiver" wait_for 60 json "'receiver' in [x.get('waits_for') for x in o]" kind qp pid "$made"
+end "$made"
+# paged: a queue pair to whose memory data has come, of which the pages do not come
+paged() {
+	modprobe fuse 2>/dev/null
+	mkfifo "$work/asked"
+	"$work/reasons" pib0 pib0 <"$work/asked" >"$work/paged" 2>&1 &
+	made=$!
+	pids+=("$made")
+	exec 6>"$work/asked"
+	printf 'make uc
+post write 65536 n=40 to=slow
+' >&6
+	wait_for 60 grep -q '^made' "$work/paged" || { cat "$work/paged"; return 1; }
+}
+paged
+check "one that waits for a page" wait_for 60 json "[x['waits_for'] for x in o if 'page_wait' in x] == ['page']" kind qp pid "$made"
+echo release >&6
+exec 6>&-
 end "$made"
 : >"$work/domain"
 begin target "$work/everything" pib0 target "$work/domain"

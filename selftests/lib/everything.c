@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * everything DEVICE one|many N|churn|target FILE|share FILE N: objects of verbs for who lists them.
+ * everything DEVICE one|used|many N|churn|target FILE|share FILE N: objects of verbs for who lists
+ * them.
  *
  *	one	one of each kind; says which: "KIND NUMBER HANDLE" a line, then "ready"; sleeps
+ *	used	an SRQ of which the limit is 2, with three receives, and a memory window, bound to
+ *		the second half of a region; says which, as "one" does, then "ready"; sleeps
  *	many N	N memory regions, then "ready"; sleeps
  *	target	an XRC target QP in the domain of FILE, then "qp NUMBER"; sleeps
  *	share	opens the XRC target QP of that number, then "ready"; sleeps
@@ -162,6 +165,88 @@ static void one(void)
 	ready();
 }
 
+/* Return: an RC queue pair that is connected with itself. */
+static struct ibv_qp *connected(struct ibv_pd *pd, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_qp *qp = made(ibv_create_qp(pd, &init), "create_qp");
+	struct ibv_port_attr port;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_READ,
+		.path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num, .min_rnr_timer = 12,
+		.timeout = 14, .retry_cnt = 7, .rnr_retry = 7,
+	};
+
+	if (ibv_query_port(ctx, 1, &port))
+		die("query_port");
+	attr.ah_attr = (struct ibv_ah_attr) { .dlid = port.lid, .port_num = 1 };
+	if (ibv_modify_qp(qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		die("INIT");
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_modify_qp(qp, &attr,
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		die("RTR");
+	attr.qp_state = IBV_QPS_RTS;
+	if (ibv_modify_qp(qp, &attr,
+			  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+		die("RTS");
+	return qp;
+}
+
+static void bind(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mr *mr)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw, .rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = {
+				.mr = mr, .addr = (uintptr_t)memory + sizeof(memory) / 2,
+				.length = sizeof(memory) / 2,
+				.mw_access_flags = IBV_ACCESS_REMOTE_READ,
+			},
+		},
+	};
+	struct ibv_wc wc;
+
+	if (ibv_post_send(qp, &wr, &bad))
+		die("bind");
+	while (!ibv_poll_cq(qp->send_cq, 1, &wc))
+		;
+	if (wc.status)
+		die("bind");
+}
+
+static void used(void)
+{
+	struct ibv_pd *pd = made(ibv_alloc_pd(ctx), "alloc_pd");
+	struct ibv_cq *cq = made(ibv_create_cq(ctx, 16, NULL, NULL, 0), "create_cq");
+	struct ibv_mr *mr = made(ibv_reg_mr(pd, memory, sizeof(memory),
+					    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND),
+				 "reg_mr");
+	struct ibv_mw *mw = made(ibv_alloc_mw(pd, IBV_MW_TYPE_2), "alloc_mw");
+	struct ibv_srq *srq = make_srq(pd);
+	struct ibv_recv_wr *bad, wr = { };
+	struct ibv_srq_attr attr = { .srq_limit = 2 };
+	struct ibv_qp *qp = connected(pd, cq);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (ibv_post_srq_recv(srq, &wr, &bad))
+			die("post_srq_recv");
+	if (ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT))
+		die("modify_srq");
+	bind(qp, mw, mr);
+	say("mr", mr->rkey, mr->handle);
+	say("qp", qp->qp_num, qp->handle);
+	ready();
+}
+
 static void many(unsigned int n)
 {
 	struct ibv_pd *pd = made(ibv_alloc_pd(ctx), "alloc_pd");
@@ -201,6 +286,8 @@ int main(int argc, char **argv)
 	ctx = made(open_device(argv[1]), argv[1]);
 	if (!strcmp(argv[2], "one"))
 		one();
+	else if (!strcmp(argv[2], "used"))
+		used();
 	else if (!strcmp(argv[2], "many") && argc > 3)
 		many(atoi(argv[3]));
 	else if (!strcmp(argv[2], "target") && argc > 3)
