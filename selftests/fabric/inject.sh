@@ -88,7 +88,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((251 + ${#documented[@]}))
+ktap_plan $((280 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -114,6 +114,10 @@ check "access: the peer is told by silence alone" ends send "send transport retr
 fresh
 check "for a request" inject qp "$near" error event request
 check "request: the event" event "invalid request local work queue error"
+fresh
+check "for a reason of which nobody is told" inject qp "$near" error event none
+check "none: completions" ends send "send Work Request Flushed Error recv - data bad"
+check "none: no event" eval '! grep "^event" "$dir/out"'
 fresh
 check "a CQ is lost" inject cq "$(object cq cqn)" overrun
 check "overrun: the event" event "CQ error"
@@ -344,7 +348,8 @@ check "rules go with their queue pair" none_left
 check "two HCAs" sh -c 'pibctl add pib1 ports 1 && pibctl add pib2 ports 1 && pibctl link add pib1/1 pib2/1'
 asker=pib1
 smp() { smpquery -t "${patience:-3000}" -D -C $asker "$@" 0,1; }
-guid() { smp nodeinfo | sed -n 's/^Guid:\.*//p'; }
+guid_named() { smp nodeinfo | sed -n "s/^$1:\.*//p"; }
+guid() { guid_named Guid; }
 state() { smp portinfo | sed -n 's/^LinkState:\.*//p'; }
 linked() { [ "$(state)" = Initialize ]; }
 at_pib2() { pibctl inject pib2 qp 0 "$@"; }
@@ -353,6 +358,14 @@ true_guid=$(guid)
 check "a lie: the GUID" at_pib2 lie node-guid value 0x0250c2fffe001234
 check "GUID: what is told" same "$(guid)" 0x0250c2fffe001234
 check "GUID: once" same "$(guid)" "$true_guid"
+for field in port-guid:PortGuid system-image-guid:SystemGuid; do
+	told=${field#*:} field=${field%:*}
+	true_one=$(guid_named "$told")
+	check "a lie: $field" at_pib2 lie "$field" value 0x0250c2fffe004321
+	check "$field: what is told" same "$(guid_named "$told")" 0x0250c2fffe004321
+	check "$field: once" same "$(guid_named "$told")" "$true_one"
+	check "$field: it was about nothing else" same "$(guid)" "$true_guid"
+done
 check "a lie: the state" at_pib2 lie port-state value armed count all
 check "state: what is told" same "$(state)" Armed
 check "state: as often as asked" same "$(state)" Armed
@@ -450,6 +463,31 @@ check "switch: performance" performance
 check "switch: a status of its performance" pibctl inject injected qp 1 mad-status 0x0c class perf
 refuse "switch, performance: whoever asks is told" "fail|AIX" performance
 check "switch, performance: once" performance
+# Queue pair 1 of an HCA.
+lid_of() { echo $(($(<"/sys/class/infiniband/$1/ports/1/lid"))); }
+far_lid=$(lid_of pib3)
+far_rule() { pibctl -j show injections | jq "[.injections[] | select(.hca == \"pib3\")][-1].$1"; }
+at_pib3() { pibctl inject pib3 qp 1 "$@"; }
+far_performance() { perfquery -t "${patience:-3000}" -C pib2 "$far_lid" 1; }
+check "queue pair 1: performance" far_performance
+check "queue pair 1: a status" at_pib3 mad-status 0x0c class perf
+refuse "queue pair 1, status: whoever asks is told" "fail|AIX" far_performance
+check "queue pair 1, status: once" far_performance
+check "queue pair 1: of another class" at_pib3 mad-status 0x0c class sa count all
+check "queue pair 1, another class: performance has none" far_performance
+check "queue pair 1, another class: nor was it asked" same "$(far_rule seen)" 0
+pibctl inject del pib3 all
+check "queue pair 1: its answers are lost" at_pib3 drop all class perf
+patience=100
+refuse "queue pair 1, lost: no answer" "fail|timeout|timed out" far_performance
+patience=3000
+check "queue pair 1, lost: counted" test "$(far_rule 'done')" -ge 1
+pibctl inject del pib3 all
+check "queue pair 1, lost: back again" far_performance
+check "queue pair 1: an answer is late" at_pib3 delay 300ms class perf
+check "queue pair 1, late: it comes all the same" far_performance
+check "queue pair 1, late: by that rule" same "$(far_rule 'done')" 1
+pibctl inject del pib3 all
 check "SM: its HCA fails" pibctl inject pib2 fatal
 check "SM: it goes on all the same" managed
 check "SM: what it sends is lost" pibctl inject pib2 qp 0 drop all class sm
@@ -478,7 +516,27 @@ check "library: not without the right" refuse_plain
 fresh
 sed -n 's/^    \([0+][0-9a-z]* .*\|1s .*\)$/\1/p' "$here/../inject.md" >"$dir/bug.pib"
 check "a script of the manual" pibctl inject run "$dir/bug.pib" with qp="$near"
-check "script: its rules acted, and went" none_left
+check "script: none is left" none_left
+wait_for 60 active
+# timed: a script whose rules act on what is sent meanwhile; each line with the time at which it was said
+timed() {
+	local before runner
+	before=$(counter tx_injected)
+	printf '0s inject pib0 qp $qp drop 2\n+2s inject pib0 port 1 error\n4s inject del pib0 all\n' >"$dir/timed.pib"
+	pibctl inject run "$dir/timed.pib" with qp="$near" > >(while read -r line; do echo "${EPOCHREALTIME/./} $line"; done >"$dir/timed") &
+	runner=$!
+	wait_for 30 has_rule && ends send "$good" && grown tx_injected "$before" 2 && wait $runner && event "port error" || return
+	wait_for 10 all_told
+}
+has_rule() { ! none_left >/dev/null; }
+all_told() { grep -q ' del pib0 all' "$dir/timed"; }
+# after LINE: microseconds from the first line to that one
+after() { awk -v line="$1" '/^[0-9]+ / { if (!from) from = $1; if (index($0, line)) print $1 - from }' "$dir/timed"; }
+not_before() { cat "$dir/timed"; [ "$(after "$1" | head -n 1)" -ge "$2" ]; }
+check "script: its rules act" timed
+check "script: a line between two others" not_before "port 1 error" 1900000
+check "script: the last one" not_before "del pib0 all" 3900000
+check "script: nothing is left" none_left
 wait_for 60 active
 script() { echo "$1" | pibctl inject run -; }
 refuse "script: a command that it has not" "line 1: 'monitor' is no command" script "0 monitor"
