@@ -177,16 +177,17 @@ flood() {
 # The ring is there without the module, empty, and can be ended.
 outlives() { pibctl trace show >"$dir/text" && [ ! -s "$dir/text" ] && pibctl trace stop; }
 listens() { h 2 ss -ltn | grep -q :18515; }
-# Queue pair of ibv_rc_pingpong at pib0.
+# Queue pair that sends of $talks at pib0, of whose name the kernel keeps 15 letters.
+talks=ibv_rc_pingpong
 talker() {
-	rdma -j resource show qp link pib0/1 | jq -e '[.[] | select(.comm == "ibv_rc_pingpong" and .state == "RTS")][0].lqpn // empty'
+	rdma -j resource show qp link pib0/1 | jq -e "[.[] | select(.comm == \"${talks:0:15}\" and .state == \"RTS\")][0].lqpn // empty"
 }
-# A long ibv_rc_pingpong; $chat are its processes, and $talker its queue pair at pib0.
+# A long $talks; $chat are its processes, and $talker its queue pair at pib0.
 chat() {
-	ip netns exec h2 ibv_rc_pingpong -d pib1 -n 1000000 >"$dir/server" 2>&1 &
+	ip netns exec h2 "$talks" -d pib1 -n 1000000 >"$dir/server" 2>&1 &
 	chat=$!
 	wait_for 20 listens
-	ip netns exec h1 ibv_rc_pingpong -d pib0 -n 1000000 "$(addr4 2)" >"$dir/client" 2>&1 &
+	ip netns exec h1 "$talks" -d pib0 -n 1000000 "$(addr4 2)" >"$dir/client" 2>&1 &
 	chat+=" $!"
 	wait_for 20 talker
 	talker=$(talker)
@@ -226,6 +227,26 @@ follows_files() {
 	jq -s -e 'all(.[]; .device == null or .file == {pib0: "here.json", pib1: "there.json"}[.device])' "$dir/out" || return 1
 	# of the last message that is complete in both: they have not ended at the same time
 	whole_life "$(jq -s 'map(select(.event == "completion")) | group_by(.message) | map(select(length == 2)) | last | .[0].message' "$dir/out")"
+}
+# A datagram is completed when it was sent: what the receiver does may come before that or after it.
+whole_datagram() {
+	jq -s -c 'map(select(.message)) | group_by(.message)[] | map([.device, .event])' "$dir/out" >"$dir/life"
+	tail -n 3 "$dir/life"
+	jq -s -e 'any(.[:2] == [["pib0", "wr_posted"], ["pib0", "qp_sent"]] and
+		(.[2:] | sort) == [["pib0", "completion"], ["pib1", "completion"], ["pib1", "qp_received"]])' "$dir/life"
+}
+follows_datagrams() {
+	local talks=ibv_ud_pingpong chat talker rc=0
+	# so slow that a file of some seconds is short
+	h 1 pibctl link set pib0/1 latency 10ms || return 1
+	chat
+	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$talker" -c 5 >"$dir/out"
+	whole_datagram || rc=1
+	timeout --preserve-status -s TERM 4 pibctl -j trace >"$dir/all.json" || rc=1
+	# shellcheck disable=SC2086
+	kill $chat
+	h 1 pibctl link set pib0/1 healthy && [ $rc = 0 ] || return 1
+	pibctl -j trace follow pib0 qp "$talker" from "$dir/all.json" >"$dir/out" && whole_datagram
 }
 from_ftrace() {
 	grep -q '^# *tracer' "$tracefs/trace" || return 1
@@ -323,11 +344,12 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((113 + ${#commands[@]}))
+ktap_plan $((120 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
 modprobe -a ib_core ib_uverbs ib_umad
+modprobe vgem	# a device with buffers
 mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
 refuse "without the module" "is the module loaded" pibctl trace
 modprobe pib
@@ -426,6 +448,7 @@ check "each verb" each_verb
 qpn=$(sed -n 's/^qp //p' "$dir/said")
 check "one that is refused" saw verb '.verb == "reg_mr" and .result == "EFAULT" and .number == 0 and .addr == "0x1000" and .length == 4096'
 check "a buffer of a device that is none" saw verb '.verb == "reg_dmabuf_mr" and .result == "EINVAL" and .number == 0 and .length == 4096'
+check "a buffer of a device" saw verb '.verb == "reg_dmabuf_mr" and .result == "OK" and .number > 0 and .length == 4096'
 check "advice" saw verb '.verb == "advise_mr" and .result == "OK" and .advice == 1 and .flags == "0x1" and .num_sge == 1'
 check "the numbers of a queue pair" same_object qp
 check "and of a CQ" same_object cq
@@ -435,6 +458,12 @@ check "and not for ever" saw dequeued ".src_qpn == $qpn and .waited_ns > 0"
 check "each of them" wait_for 20 leaves "$qpn"
 check "the copies of a multicast" wait_for 20 fans_out
 check "the end of it" untrace
+check "a cable that is slow" eval 'h 1 pibctl link set pib0/1 healthy && h 1 pibctl link set pib0/1 rate 100M'
+trace pib0 event queued event dequeued
+check "long messages over it" pingpong -n 2 -s 1000000
+check "behind what the cable sends" saw queued '.device == "pib0" and .port == 1 and .behind == "line" and .bytes == 0'
+check "and not for ever" saw dequeued '.device == "pib0" and .waited_ns > 0'
+check "the end of that" untrace
 check "a good cable" h 1 pibctl link set pib0/1 healthy
 check "one HCA less" h 1 pibctl del pib2
 trace pib1/1
@@ -447,6 +476,7 @@ check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
 check "of two machines: ${two_machines[*]}" follows_files "${two_machines[@]}"
+check "of datagrams" follows_datagrams
 check "a ring" pibctl trace start pib0 event port_sent event port_received -B 64k
 check "is one" refuses 1 "on already" pibctl trace start
 check "and keeps what nobody reads" ring_keeps

@@ -2,13 +2,15 @@
 /*
  * verbs DEVICE: makes, changes, asks of and destroys one of each kind of object, for who watches
  * these calls; among them a region of memory that is not there, and one of a device's buffer that
- * is none, which are refused. Says "qp NUMBER". The UD queue pair sends DATAGRAMS of 2048 bytes,
- * one after the other, to the multicast group that it has attached to: before a cable with little
- * buffer they wait for credits.
+ * is none, which are refused. A buffer of vgem is registered, if there is one. Says "qp NUMBER".
+ * The UD queue pair sends DATAGRAMS of 2048 bytes, one after the other, to the multicast group that
+ * it has attached to: before a cable with little buffer they wait for credits.
  */
+#include <drm/drm.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "device.h"
 
@@ -70,6 +72,43 @@ static void regions(struct ibv_context *ctx, struct ibv_pd *pd)
 	must(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, open("/dev/null", O_RDWR), IBV_ACCESS_LOCAL_WRITE) !=
 		     NULL,
 	     "no buffer of a device");
+}
+
+/* Return: a buffer of a page of vgem; -1: there is no vgem. */
+static int device_buffer(void)
+{
+	struct drm_mode_create_dumb create = { .height = 1, .width = 1024, .bpp = 32 };
+	char name[16] = "", path[32];
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
+		struct drm_prime_handle prime = { .flags = O_RDWR | O_CLOEXEC };
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/dri/card%d", i);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0 || ioctl(fd, DRM_IOCTL_VERSION, &version) || strcmp(name, "vgem"))
+			continue;
+		must(ioctl(fd, DRM_IOCTL_MODE_CREATE_DUMB, &create), "create_dumb");
+		prime.handle = create.handle;
+		must(ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), "handle_to_fd");
+		return prime.fd;
+	}
+	return -1;
+}
+
+static void device_region(struct ibv_pd *pd)
+{
+	int fd = device_buffer();
+	struct ibv_mr *mr;
+
+	if (fd < 0)
+		return;
+	mr = made(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, fd, IBV_ACCESS_LOCAL_WRITE),
+		  "reg_dmabuf_mr");
+	must(ibv_dereg_mr(mr), "dereg_mr");
+	close(fd);
 }
 
 static void domain(struct ibv_context *ctx)
@@ -154,6 +193,7 @@ int main(int argc, char **argv)
 	must(ibv_modify_cq(cq, &moderation), "modify_cq");
 	shared_receives(pd);
 	regions(ctx, pd);
+	device_region(pd);
 	domain(ctx);
 	qp = make_qp(pd, cq);
 	printf("qp %u\n", qp->qp_num);

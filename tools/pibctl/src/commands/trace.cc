@@ -144,6 +144,9 @@ private:
 	std::uint64_t left_;
 };
 
+/// In place of a peer's number.
+constexpr std::uint32_t kDatagrams = 0;
+
 Result<std::uint32_t> far_queue_pair(const std::string &device, std::uint32_t qpn)
 {
 	const auto transport = open_rdma_transport();
@@ -153,10 +156,12 @@ Result<std::uint32_t> far_queue_pair(const std::string &device, std::uint32_t qp
 	if (!found)
 		return found.error();
 	for (const Bytes &attributes : *found)
-		if (const auto qp = read_queue_pair(attributes); qp.remote_qpn && *qp.remote_qpn)
+		if (const auto qp = read_queue_pair(attributes); qp.type == kQpUd)
+			return kDatagrams;
+		else if (qp.remote_qpn && *qp.remote_qpn)
 			return *qp.remote_qpn;
-	return Error{fmt::format(
-		"queue pair {} of {} is not connected: only what is can be followed", qpn, device)};
+	return Error{fmt::format("queue pair {} of {} is neither connected nor one of datagrams",
+				 qpn, device)};
 }
 
 /// The queue pair whose messages are followed.
@@ -171,7 +176,10 @@ Status follow_live(const Context &context, const Followed &followed, TraceReques
 	const auto far_qpn = far_queue_pair(followed.name, followed.qpn);
 	if (!far_qpn)
 		return far_qpn.error();
-	request.far_qpn = *far_qpn;
+	if (*far_qpn == kDatagrams)
+		request.receivers = true;
+	else
+		request.far_qpn = *far_qpn;
 	LiveOutput output(context);
 	return run_instance(output, request,
 			    Story(output.context(),
@@ -204,6 +212,18 @@ Result<std::vector<TraceRecord>> both_records(std::vector<TraceRecord> near,
 	return merge_records(std::move(near), *std::move(far), *offset);
 }
 
+/// True if what the queue pair has sent are datagrams.
+bool sends_datagrams(const std::vector<TraceRecord> &records, const Followed &followed)
+{
+	const auto qpn = std::to_string(followed.qpn);
+	return std::ranges::any_of(records, [&](const TraceRecord &record) {
+		const auto *number = record.field("qpn");
+		const auto *service = record.field("service");
+		return record.event == "qp_sent" && number && *number == qpn && service &&
+		       *service == "UD";
+	});
+}
+
 Status follow_files(const Context &context, const Followed &followed,
 		    const std::vector<std::string> &files)
 {
@@ -219,10 +239,9 @@ Status follow_files(const Context &context, const Followed &followed,
 		records = both_records(*std::move(records), files[1], filter);
 	if (!records)
 		return records.error();
-	Story story(
-		context,
-		MessageFollower(followed.name, followed.qpn, connection->far_qpn, files.front()),
-		followed.count);
+	const auto far_qpn = sends_datagrams(*records, followed) ? kDatagrams : connection->far_qpn;
+	Story story(context, MessageFollower(followed.name, followed.qpn, far_qpn, files.front()),
+		    followed.count);
 	for (const TraceRecord &record : *records)
 		if (!story.tell(record))
 			break;
@@ -286,7 +305,7 @@ const Command kCommands[] = {
 	{"trace",
 	 "follow",
 	 "tell the life of a queue pair's messages",
-	 "Prints what happens to each message that a connected queue pair sends, from the post to the\n"
+	 "Prints what happens to each message that a queue pair sends, from the post to the\n"
 	 "completion, at this end and, if it is in this kernel, at the far one. Messages are numbered\n"
 	 "from the start of the trace on.",
 	 {{"NAME", "the HCA"}},

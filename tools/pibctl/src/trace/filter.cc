@@ -9,6 +9,8 @@ namespace pib::ctl {
 namespace {
 
 constexpr std::string_view kPrefix = "pib_";
+/// IBV_WC_RECV, as completions have it.
+constexpr int kReceived = 128;
 
 bool has(const std::vector<std::string> &fields, std::string_view name)
 {
@@ -22,6 +24,18 @@ std::string qpn_filter(std::uint32_t qpn, const std::vector<std::string> &fields
 	for (const std::string_view field : {"qpn", "src_qpn"})
 		if (has(fields, field))
 			text += fmt::format("{}{} == {}", text.empty() ? "" : " || ", field, qpn);
+	return text;
+}
+
+/// " || ...": of other queue pairs, what names this one as the sender, and all completions of receives, which name none.
+std::string receivers_filter(std::uint32_t qpn, const std::vector<std::string> &fields)
+{
+	std::string text;
+	for (const std::string_view field : {"far_qpn", "src_qpn"})
+		if (has(fields, field))
+			text += fmt::format(" || {} == {}", field, qpn);
+	if (has(fields, "cqn") && has(fields, "status"))
+		text += fmt::format(" || opcode == {}", kReceived);
 	return text;
 }
 
@@ -80,6 +94,9 @@ std::optional<std::string> event_filter(const TraceRequest &request,
 	std::string text;
 	for (const std::string &term : terms)
 		text += fmt::format("{}{}", text.empty() ? "" : " && ", term);
+	if (request.receivers && request.qpn)
+		if (const auto others = receivers_filter(*request.qpn, fields); !others.empty())
+			return fmt::format("({}){}", text, others);
 	if (request.far_qpn)
 		return fmt::format("({}) || {}", text, qpn_filter(*request.far_qpn, fields));
 	return text;

@@ -19,6 +19,8 @@ struct TraceRequest {
 	std::optional<std::uint32_t> pid;
 	/// And of this queue pair, of whatever device it is.
 	std::optional<std::uint32_t> far_qpn;
+	/// And of whoever gets what qpn, of datagrams, has sent.
+	bool receivers = false;
 	/// Without "pib_"; none: all that can be asked so.
 	std::vector<std::string> events;
 	/// Of the ring, for each CPU; 0: as the kernel makes it.

@@ -92,5 +92,21 @@ TEST(TraceFilter, EventsByEitherName)
 	EXPECT_EQ(unknown.error().text, "there is no event 'retyr'; there are: dropped, retry");
 }
 
+TEST(TraceFilter, WhoGetsDatagrams)
+{
+	TraceRequest request;
+	request.device = "pib0";
+	request.qpn = 17;
+	request.receivers = true;
+	EXPECT_EQ(event_filter(request, {"device", "qpn", "far_qpn", "psn"}),
+		  R"((device == "pib0" && (qpn == 17)) || far_qpn == 17)");
+	EXPECT_EQ(event_filter(request, {"device", "qpn", "src_qpn"}),
+		  R"((device == "pib0" && (qpn == 17 || src_qpn == 17)) || src_qpn == 17)");
+	EXPECT_EQ(event_filter(request, {"device", "qpn", "cqn", "opcode", "status"}),
+		  R"((device == "pib0" && (qpn == 17)) || opcode == 128)");
+	EXPECT_EQ(event_filter(request, {"device", "qpn", "from", "to"}),
+		  R"(device == "pib0" && (qpn == 17))");
+}
+
 } // namespace
 } // namespace pib::ctl

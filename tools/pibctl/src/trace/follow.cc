@@ -12,6 +12,9 @@ namespace {
 
 /// Most messages on their way, since a queue pair has no more work requests.
 constexpr std::size_t kMessages = 1 << 15;
+/// Datagrams that are finished here and may still be on their way.
+constexpr std::size_t kDatagrams = 1 << 10;
+constexpr std::uint32_t kMulticastQpn = 0xFFFFFF;
 /// Path MTUs, bytes.
 constexpr std::uint64_t kLeastMtu = 256;
 constexpr std::uint64_t kMostMtu = 4096;
@@ -109,6 +112,8 @@ bool MessageFollower::is_near(const TraceRecord &record) const
 
 bool MessageFollower::is_far(const TraceRecord &record)
 {
+	if (!far_qpn_)
+		return true;
 	if (number_of<std::uint32_t>(record, "qpn") != far_qpn_)
 		return false;
 	if (record.event == "dropped")
@@ -233,6 +238,8 @@ MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 		message->sent += number_of<std::uint64_t>(record, "bytes");
 	}
 	message->is_sent = is_one_packet(record) || message->sent >= message->bytes;
+	message->far_qpn = number_of<std::uint32_t>(record, "far_qpn");
+	message->slid = number_of<std::uint32_t>(record, "slid");
 	return message;
 }
 
@@ -251,14 +258,51 @@ MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
 	return record.field("psn") && record.event != "ack_sent" ? by_psn(record) : nullptr;
 }
 
+MessageFollower::Message *MessageFollower::by_number(std::uint64_t number)
+{
+	const auto found = std::ranges::find(messages_, number, &Message::number);
+	return number && found != messages_.end() ? &*found : nullptr;
+}
+
+/// The one that a queue pair has taken in, or that was dropped on its way there. Another HCA may have a sender of the
+/// same number, and queue pairs of datagrams the same PSNs.
+MessageFollower::Message *MessageFollower::datagram(const TraceRecord &record)
+{
+	const auto psn = number_of<std::uint32_t>(record, "psn");
+	const auto qpn = number_of<std::uint32_t>(record, "qpn");
+	const auto slid = number_of<std::uint32_t>(record, "slid");
+	const auto found = std::ranges::find_if(messages_, [&](const Message &message) {
+		return message.psn == psn && message.slid == slid &&
+		       (message.far_qpn == qpn || message.far_qpn == kMulticastQpn);
+	});
+	return found == messages_.end() ? nullptr : &*found;
+}
+
+/// As far(), where each message has a far end of its own.
+MessageFollower::Message *MessageFollower::far_datagram(const TraceRecord &record)
+{
+	const auto *device = record.field("device");
+	const auto place = fmt::format("{} {} {}", record.source, device ? *device : "",
+				       number_of<std::uint32_t>(record, "qpn"));
+	if (record.event == "dropped")
+		return number_of<std::uint32_t>(record, "src_qpn") == qpn_ ? datagram(record)
+									   : nullptr;
+	if (record.event == "completion" && is_receive(record))
+		return by_number(std::exchange(received_by_[place], 0));
+	if (record.event != "qp_received" || number_of<std::uint32_t>(record, "far_qpn") != qpn_)
+		return nullptr;
+	Message *message = datagram(record);
+	received_by_[place] = message ? message->number : 0;
+	return message;
+}
+
 /// Of a completion: the message that was taken in before it, which has no other one.
 MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 {
-	if (record.event == "completion" && is_receive(record)) {
-		const auto number = std::exchange(received_, 0);
-		const auto found = std::ranges::find(messages_, number, &Message::number);
-		return number && found != messages_.end() ? &*found : nullptr;
-	}
+	if (!far_qpn_)
+		return far_datagram(record);
+	if (record.event == "completion" && is_receive(record))
+		return by_number(std::exchange(received_, 0));
 	const bool takes = record.event == "qp_received" && !is_response(record);
 	const bool answers = record.event == "ack_sent" ||
 			     (record.event == "qp_sent" && is_response(record)) || takes ||
@@ -269,24 +313,31 @@ MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 	return message;
 }
 
-/// Forgets the message and those before it, which are finished, too, and are returned.
+/// The message and those before it are finished, of which those that were not before it are returned. Finished ones are
+/// forgotten, but for datagrams, which may arrive later.
 std::vector<FinishedMessage> MessageFollower::retire(std::uint32_t index)
 {
+	const std::size_t kept = far_qpn_ ? 0 : kDatagrams;
 	std::vector<FinishedMessage> before;
-	for (; !messages_.empty() && index_distance(messages_.front().index, index) <= 0;
-	     messages_.pop_front()) {
-		const Message &first = messages_.front();
-		if (first.number && first.index != index)
-			before.push_back({first.number, first.is_signaled});
+	for (Message &message : messages_) {
+		if (index_distance(message.index, index) > 0)
+			break;
+		if (!message.is_finished && message.number && message.index != index)
+			before.push_back({message.number, message.is_signaled});
+		message.is_finished = true;
 	}
+	while (messages_.size() > kept && messages_.front().is_finished)
+		messages_.pop_front();
 	finished_ = index;
 	return before;
 }
 
 std::optional<MessageEvent> MessageFollower::follow(const TraceRecord &record)
 {
-	if (record.kind == TraceRecord::Kind::kLost)
+	if (record.kind == TraceRecord::Kind::kLost) {
 		received_ = 0;
+		received_by_.clear();
+	}
 	if (record.kind != TraceRecord::Kind::kEvent)
 		return std::nullopt;
 	const bool here = is_near(record);

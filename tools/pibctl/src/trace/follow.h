@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// The life of messages: which message of a connected queue pair an event at either end belongs to.
+// The life of messages: which message of a queue pair an event at either end belongs to.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ struct MessageEvent {
 class MessageFollower {
 public:
 	/// The file is that with the trace of the machine that sends: the far one may have another,
-	/// and names of devices are those of their machines.
+	/// and names of devices are those of their machines. far_qpn is 0 of a queue pair that sends
+	/// datagrams, of which each has a far end of its own.
 	MessageFollower(std::string device, std::uint32_t qpn, std::uint32_t far_qpn,
 			std::string file = "") :
 		device_(std::move(device)), file_(std::move(file)), qpn_(qpn), far_qpn_(far_qpn)
@@ -75,6 +77,11 @@ private:
 		/// Behind its last packet that was sent.
 		std::uint32_t end_psn = 0;
 		bool is_sent = false;
+		/// It has its completion, or one behind it has.
+		bool is_finished = false;
+		/// Of a datagram: whom it was for, and from which LID it comes.
+		std::uint32_t far_qpn = 0;
+		std::uint32_t slid = 0;
 		/// It was said that it is left out.
 		bool is_told = false;
 	};
@@ -84,6 +91,9 @@ private:
 	Message *post(const TraceRecord &record);
 	Message *near(const TraceRecord &record);
 	Message *far(const TraceRecord &record);
+	Message *far_datagram(const TraceRecord &record);
+	Message *datagram(const TraceRecord &record);
+	Message *by_number(std::uint64_t number);
 	Message *send(const TraceRecord &record);
 	Message *send_next(const TraceRecord &record);
 	Message *by_psn(const TraceRecord &record);
@@ -111,6 +121,8 @@ private:
 	std::uint64_t mtu_ = 0;
 	/// The message that the far end has taken in last: its completion follows. 0: not known.
 	std::uint64_t received_ = 0;
+	/// Of datagrams: the same of each queue pair that takes some in, by file, device and number.
+	std::map<std::string, std::uint64_t> received_by_;
 	/// Index of the message that was finished last.
 	std::optional<std::uint32_t> finished_;
 	/// In the order of their indices.

@@ -308,6 +308,92 @@ TEST_F(Follow, IndicesBeginAgain)
 	EXPECT_EQ(last_->before[0].message, 1U);
 }
 
+/// A queue pair of datagrams; each is sent to queue pair 18 or a group, and finished when it was sent.
+class FollowDatagrams : public Follow {
+protected:
+	FollowDatagrams() { follower_ = MessageFollower("pib0", 17, 0); }
+	std::uint64_t sent_to(int qpn, int index)
+	{
+		return near("qp_sent",
+			    fmt::format("far_qpn={} index={} service=UD opcode=SEND psn={} "
+					"packets=1 bytes=8 slid=1",
+					qpn, index, 100 + index));
+	}
+	std::uint64_t received_by(std::string_view device, int qpn, int index, int slid = 1)
+	{
+		return message("qp_received", device, qpn,
+			       fmt::format("far_qpn=17 service=UD opcode=SEND psn={} packets=1 "
+					   "slid={}",
+					   100 + index, slid));
+	}
+	std::uint64_t taken_by(std::string_view device, int qpn)
+	{
+		return message("completion", device, qpn, "wr_id=0x9 opcode=RECV status=SUCCESS");
+	}
+};
+
+TEST_F(FollowDatagrams, ToTheReceiverAfterTheirCompletion)
+{
+	post(1, 8);
+	EXPECT_EQ(sent_to(18, 1), 1U);
+	EXPECT_EQ(completed(1, "opcode=SEND"), 1U);
+	EXPECT_TRUE(last_->is_end);
+	post(2, 8);
+	EXPECT_EQ(sent_to(19, 2), 2U);
+	EXPECT_EQ(received_by("pib1", 18, 1), 1U);
+	EXPECT_EQ(received_by("pib1", 19, 2), 2U);
+	EXPECT_EQ(taken_by("pib1", 19), 2U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+	EXPECT_FALSE(last_->is_end);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+	EXPECT_EQ(completed(2, "opcode=SEND"), 2U);
+	EXPECT_TRUE(last_->before.empty());
+}
+
+TEST_F(FollowDatagrams, OthersAreNoneOfIts)
+{
+	post(1, 8);
+	sent_to(18, 1);
+	completed(1, "opcode=SEND");
+	EXPECT_EQ(received_by("pib1", 19, 1), 0U);
+	EXPECT_EQ(received_by("pib1", 18, 2), 0U);
+	// a sender of the same number elsewhere
+	EXPECT_EQ(received_by("pib1", 18, 1, 7), 0U);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+}
+
+TEST_F(FollowDatagrams, OfAGroupEachHasACopy)
+{
+	post(1, 8);
+	sent_to(0xFFFFFF, 1);
+	completed(1, "opcode=SEND");
+	EXPECT_EQ(received_by("pib1", 18, 1), 1U);
+	EXPECT_EQ(received_by("pib2", 18, 1), 1U);
+	EXPECT_EQ(taken_by("pib2", 18), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+}
+
+TEST_F(FollowDatagrams, DropsOnTheWay)
+{
+	post(1, 8);
+	sent_to(18, 1);
+	completed(1, "opcode=SEND");
+	EXPECT_EQ(message("dropped", "sw0", 18, "src_qpn=17 reason=lost psn=101 slid=1"), 1U);
+	EXPECT_EQ(message("dropped", "sw0", 18, "src_qpn=5 reason=lost psn=101 slid=1"), 0U);
+}
+
+TEST_F(FollowDatagrams, UnsignaledOnesAreFinishedOnce)
+{
+	post_unsignaled(1);
+	post(2, 8);
+	completed(2, "opcode=SEND");
+	ASSERT_EQ(last_->before.size(), 1U);
+	EXPECT_EQ(last_->before[0].message, 1U);
+	post(3, 8);
+	completed(3, "opcode=SEND");
+	EXPECT_TRUE(last_->before.empty());
+}
+
 TEST_F(Follow, WhatIsLeftOutIsSaidOnce)
 {
 	post(9, 8);
