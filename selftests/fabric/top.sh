@@ -65,11 +65,59 @@ on_terminal() {
 	"${terminal[@]}" "$@" >"$work/out" 2>&1 || { cat -v "$work/out"; return 1; }
 	grep -qx "status 0" "$work/out" || { cat -v "$work/out"; return 1; }
 }
+# flood_start: long messages from pib0 to pib1 and back, without a pause
+flood=()
+listens() { ss -ltn | grep -q :18515; }
+flood_start() {
+	ibv_rc_pingpong -d pib1 -n 1000000 -s 65536 >"$work/server" 2>&1 &
+	flood=($!)
+	wait_for 20 listens
+	ibv_rc_pingpong -d pib0 -n 1000000 -s 65536 localhost >"$work/client" 2>&1 &
+	flood+=($!)
+}
+flood_end() { kill "${flood[@]}"; wait "${flood[@]}"; } 2>/dev/null
+# looked_at: what counters of pib0/1 have been before and after sysfs and a subnet's tools were asked for them
+looked_at() {
+	local dir=/sys/class/infiniband/pib0/ports/1
+	pibctl -j show counters pib0/1 >"$work/before" && (cd $dir/counters && grep . -- *) >"$work/files" &&
+		perfquery -x -C pib0 "$(lid_of pib0)" 1 >"$work/performance" && pibctl -j show counters pib0/1 >"$work/after" &&
+		rdma -j statistic show link pib0/1 >"$work/rdma.before" && (cd $dir/hw_counters && grep . -- *) >"$work/hw_files" &&
+		rdma -j statistic show link pib0/1 >"$work/rdma.after"
+}
+# files_agree: sysfs shows nothing but these, in units of the IBA
+files_agree() {
+	looked_at && python3 - "$work" <<'END'
+import json, re, sys
+def load(name):
+    return json.load(open(f"{sys.argv[1]}/{name}"))
+def lines(name):
+    return {m[1]: int(m[2]) for m in re.finditer(r"^(\w+):[.]*(\d+)", open(f"{sys.argv[1]}/{name}").read(), re.M)}
+before, after = ([p for p in load(name)["counters"] if p["port"] == 1][0] for name in ("before", "after"))
+files, told = lines("files"), lines("performance")
+words = {"port_xmit_data": "port_xmit_bytes", "port_rcv_data": "port_rcv_bytes"}
+bad = []
+for name, value in files.items():
+    word = words.get(name, name)
+    unit = 4 if name in words else 1
+    if word in before and not before[word] // unit <= value <= after[word] // unit:
+        bad.append((name, value, before[word], after[word]))
+    elif word not in before and name != "excessive_buffer_overrun_errors":
+        bad.append((name, value))
+for name, word in {"PortXmitPkts": "port_xmit_packets", "PortRcvPkts": "port_rcv_packets"}.items():
+    if not before[word] <= told[name] <= after[word]:
+        bad.append((name, told[name]))
+low, high = (load(f"rdma.{name}")[0] for name in ("before", "after"))
+hw = lines("hw_files")
+bad += [(name, value) for name, value in hw.items() if name != "lifespan" and not low[name] <= value <= high[name]]
+print(bad, len(files), len(hw))
+sys.exit(bool(bad) or files["port_xmit_packets"] == 0 or files["port_xmit_data"] == 0 or len(files) < 16 or not hw)
+END
+}
 runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 </dev/null || { cat "$work/doc"; return 1; }; }
 
 # The commands of docs/watch.md, which selftests/check copies beside this folder; serve.sh has the others.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep "pibctl.* top")
-ktap_plan $((32 + ${#commands[@]}))
+ktap_plan $((39 + ${#commands[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 net=$(net xgft 2 1)
@@ -95,6 +143,12 @@ check "of one queue pair" json "{q['qpn'] for q in o['qps']} == {$number}" qp "$
 check "busy ones only" json "all(p['xmit_packets'] or p['rcv_packets'] or p['waits'] for p in o['ports']) and len(o['ports']) < 6" busy
 check "a bad cable" pibctl link set pib0/1 loss 2%
 check "what it loses, and what is sent again for it" json_soon "any(c['lost'] > 0 for c in o['cables']) and any(q['retransmits'] > 0 for q in o['qps'])"
+check "a long one with little room" pibctl link set pib0/1 latency 20ms buffer 16k
+flood_start
+check "what waits for it" json_soon "any(p['waits'] > 0 for p in o['ports']) and any(c['waits'] > 0 for c in o['cables'])"
+check "what waits most is the first" json_soon "o['ports'][0]['waits'] > 0 and o['ports'] == sorted(o['ports'], key=lambda p: -p['waits'])" \
+	sort waits
+flood_end
 check "a good one" pibctl link set pib0/1 healthy
 check "without a terminal: one table" one_table
 check "sorted by name" by_name
@@ -117,4 +171,8 @@ for command in "${commands[@]}"; do
 	check "$command" runs_command "${command//4711/$traffic_pid}"
 done
 traffic_end
+check "sysfs has the counters of pibctl, perfquery and rdma" wait_for 30 files_agree
+mapfile -t files < <(sed -n 's/^    \(grep .*[^# ]\) *#.*$/\1/p' "$here/../watch.md")
+check "docs/watch.md says where" test ${#files[@]} = 2
+for command in "${files[@]}"; do check "$command" runs_command "$command"; done
 ktap_end
