@@ -80,21 +80,7 @@ static int drain_connect(struct drain_end *e, const struct drain_end *to)
 
 static int drain_poll(struct drain_end *e, enum ib_wc_status status)
 {
-	struct ib_wc wc;
-	int i;
-
-	for (i = 0; i < 30000; i++) {
-		if (ib_poll_cq(e->cq, 1, &wc) == 1) {
-			if (wc.status == status)
-				return 0;
-			pr_err("drain: %s: status %d, not %d\n", dev_name(&e->ib->dev),
-			       wc.status, status);
-			return -EPROTO;
-		}
-		usleep_range(1000, 2000);
-	}
-	pr_err("drain: %s: no completion\n", dev_name(&e->ib->dev));
-	return -ETIMEDOUT;
+	return rc_poll(e->cq, 30, status, dev_name(&e->ib->dev));
 }
 
 static int drain_recv(struct drain_end *e, u32 len)

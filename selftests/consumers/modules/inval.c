@@ -6,13 +6,11 @@
  */
 #include <linux/delay.h>
 #include <linux/module.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "rc.h"
 
-#define LEN	65536
-#define SECONDS	10
+#define LEN 65536
 
 static char *dev = "pib0";
 module_param(dev, charp, 0444);
@@ -75,42 +73,6 @@ static int inval_connect(struct inval_end *e, const struct inval_end *to)
 	return rc_connect(e->qp, to->ib, to->qp->qp_num, 2, 0);
 }
 
-static int inval_poll(struct inval_end *e, const char *what)
-{
-	struct ib_wc wc;
-	int i;
-
-	for (i = 0; i < 1000 * SECONDS; i++) {
-		if (ib_poll_cq(e->cq, 1, &wc) == 1) {
-			if (wc.status == IB_WC_SUCCESS)
-				return 0;
-			pr_err("inval: %s: status %d\n", what, wc.status);
-			return -EPROTO;
-		}
-		usleep_range(1000, 1100);
-	}
-	pr_err("inval: %s: no completion\n", what);
-	return -ETIMEDOUT;
-}
-
-/* Register the memory by a work request. */
-static int inval_register(struct inval_end *e)
-{
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = e->mr,
-		.key = e->mr->rkey,
-		.access = IB_ACCESS_REMOTE_READ,
-	};
-	struct scatterlist sg;
-
-	sg_init_one(&sg, e->mem, LEN);
-	if (ib_dma_map_sg(e->ib, &sg, 1, DMA_TO_DEVICE) != 1 ||
-	    ib_map_mr_sg(e->mr, &sg, 1, NULL, PAGE_SIZE) != 1)
-		return -EINVAL;
-	return ib_post_send(e->qp, &wr.wr, NULL) ?: inval_poll(e, "REG_MR");
-}
-
 static int inval_read(struct inval_end *e, u64 addr, u32 rkey)
 {
 	struct ib_sge sge = {
@@ -129,7 +91,8 @@ static int inval_run(struct inval_end *a, struct inval_end *b)
 {
 	struct ib_send_wr wr = { .opcode = IB_WR_LOCAL_INV };
 	int err = inval_create(a) ?: inval_create(b) ?: inval_connect(a, b) ?:
-		  inval_connect(b, a) ?: inval_register(a) ?:
+		  inval_connect(b, a) ?:
+		  rc_register(a->qp, a->mr, a->mem, LEN, IB_ACCESS_REMOTE_READ) ?:
 		  inval_read(b, (uintptr_t)a->mem, a->pd->unsafe_global_rkey) ?:
 		  inval_read(b, a->mr->iova, a->mr->rkey);
 
@@ -138,7 +101,8 @@ static int inval_run(struct inval_end *a, struct inval_end *b)
 	/* The answers come to the cable meanwhile. */
 	msleep(500);
 	wr.ex.invalidate_rkey = a->mr->rkey;
-	return ib_post_send(a->qp, &wr, NULL) ?: inval_poll(a, "LOCAL_INV");
+	return ib_post_send(a->qp, &wr, NULL) ?:
+	       rc_poll(a->cq, RC_SECONDS, IB_WC_SUCCESS, "LOCAL_INV");
 }
 
 static void inval_wait_to_go(void)

@@ -4,15 +4,12 @@
  * process can. The key is an L_Key alone: a peer that has guessed it cannot invalidate it. Both
  * ends are on the device "dev".
  */
-#include <linux/delay.h>
 #include <linux/module.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "rc.h"
 
-#define SECONDS	10
-#define TIMEOUT	14	/* 67 ms */
+#define TIMEOUT 14	/* 67 ms */
 
 static char *dev = "pib0";
 module_param(dev, charp, 0444);
@@ -102,38 +99,7 @@ static int lkey_connect(struct lkey_ends *e)
 /* The next completion of end @i has this status. */
 static int lkey_poll(struct lkey_ends *e, int i, enum ib_wc_status status, const char *what)
 {
-	struct ib_wc wc;
-	int n;
-
-	for (n = 0; n < 1000 * SECONDS; n++) {
-		if (ib_poll_cq(e->cq[i], 1, &wc) == 1) {
-			if (wc.status == status)
-				return 0;
-			pr_err("lkey: %s: status %d, not %d\n", what, wc.status, status);
-			return -EPROTO;
-		}
-		usleep_range(1000, 1100);
-	}
-	pr_err("lkey: %s: no completion\n", what);
-	return -ETIMEDOUT;
-}
-
-/* Register the page by a work request. */
-static int lkey_register(struct lkey_ends *e)
-{
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = e->mr,
-		.key = e->mr->lkey,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
-	struct scatterlist sg;
-
-	sg_init_one(&sg, e->mem, PAGE_SIZE);
-	if (ib_dma_map_sg(e->ib, &sg, 1, DMA_BIDIRECTIONAL) != 1 ||
-	    ib_map_mr_sg(e->mr, &sg, 1, NULL, PAGE_SIZE) != 1)
-		return -EINVAL;
-	return ib_post_send(e->qp[0], &wr.wr, NULL) ?: lkey_poll(e, 0, IB_WC_SUCCESS, "REG_MR");
+	return rc_poll(e->cq[i], RC_SECONDS, status, what);
 }
 
 /* Send eight bytes to the region, through its key, by @opcode. */
@@ -156,7 +122,9 @@ static int lkey_send(struct lkey_ends *e, enum ib_wr_opcode opcode)
 
 static int lkey_run(struct lkey_ends *e)
 {
-	return lkey_connect(e) ?: lkey_register(e) ?: lkey_send(e, IB_WR_SEND_WITH_INV) ?:
+	return lkey_connect(e) ?:
+	       rc_register(e->qp[0], e->mr, e->mem, PAGE_SIZE, IB_ACCESS_LOCAL_WRITE) ?:
+	       lkey_send(e, IB_WR_SEND_WITH_INV) ?:
 	       lkey_poll(e, 0, IB_WC_REM_INV_REQ_ERR, "who has the L_Key") ?:
 	       lkey_poll(e, 1, IB_WC_REM_ACCESS_ERR, "who wants it invalidated") ?:
 	       lkey_connect(e) ?: lkey_send(e, IB_WR_SEND) ?:

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Connected queue pairs of consumers in the kernel. */
+/* Connected queue pairs of consumers in the kernel, their completions, and regions. */
 #ifndef PIB_TEST_RC_H
 #define PIB_TEST_RC_H
 
+#include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
 
 #define RC_PSN 1
+#define RC_SECONDS 10 /* for a completion */
 
 /* The attributes that each state takes. */
 enum {
@@ -68,6 +71,50 @@ static inline int rc_connect(struct ib_qp *qp, struct ib_device *to, u32 qpn, u8
 		return err;
 	attr.qp_state = IB_QPS_RTS;
 	return ib_modify_qp(qp, &attr, RC_RTS);
+}
+
+/*
+ * Wait @seconds for the next completion of @cq, which has to have @status. Return: 0 or an error,
+ * which the log has with @what.
+ */
+static inline int rc_poll(struct ib_cq *cq, int seconds, enum ib_wc_status status, const char *what)
+{
+	struct ib_wc wc;
+	int i;
+
+	for (i = 0; i < 1000 * seconds; i++) {
+		if (ib_poll_cq(cq, 1, &wc) == 1) {
+			if (wc.status == status)
+				return 0;
+			pr_err(KBUILD_MODNAME ": %s: status %d, not %d\n", what, wc.status, status);
+			return -EPROTO;
+		}
+		usleep_range(1000, 1100);
+	}
+	pr_err(KBUILD_MODNAME ": %s: no completion\n", what);
+	return -ETIMEDOUT;
+}
+
+/* Register memory by a work request of @qp. Return: 0 or an error. */
+static inline int rc_register(struct ib_qp *qp, struct ib_mr *mr, void *mem, int len, int access)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr = mr,
+		.key = mr->lkey,
+		.access = access,
+	};
+	struct scatterlist sg;
+	int err;
+
+	sg_init_one(&sg, mem, len);
+	if (ib_dma_map_sg(qp->device, &sg, 1, DMA_BIDIRECTIONAL) != 1 ||
+	    ib_map_mr_sg(mr, &sg, 1, NULL, PAGE_SIZE) != 1)
+		return -EINVAL;
+	err = ib_post_send(qp, &wr.wr, NULL);
+	if (err)
+		return err;
+	return rc_poll(qp->send_cq, RC_SECONDS, IB_WC_SUCCESS, "REG_MR");
 }
 
 #endif
