@@ -9,13 +9,21 @@ namespace {
 
 using namespace fake;
 
-TEST_F(Fabric, DataMayComeFromAnyPortOfThePeer)
+class Flows : public Fabric {
+protected:
+	void SetUp() override
+	{
+		start();
+		join();
+	}
+
+	/// Of a, by another port than its own.
+	const Address flow = address(1, 50000);
+};
+
+TEST_F(Flows, DataMayComeFromAnyPortOfThePeer)
 {
-	start();
-	join();
 	EXPECT_TRUE(a.session.peer_caps & PIB_CAP_FLOWS);
-	Address flow = a.at;
-	flow.port = 50000;
 	w.deliver(flow, a.data(make_packet({.slid = 2, .dlid = 3})));
 	w.carry();
 	EXPECT_EQ(b.packets.size(), 1u);
@@ -23,12 +31,8 @@ TEST_F(Fabric, DataMayComeFromAnyPortOfThePeer)
 }
 
 // A firewall or a NAT may let nothing but the links' own port through, and may change its mind.
-TEST_F(Fabric, APeerIsToldWhetherItsFlowsComeIn)
+TEST_F(Flows, APeerIsToldWhetherItsFlowsComeIn)
 {
-	start();
-	join();
-	Address flow = a.at;
-	flow.port = 50000;
 	const auto told = [&] { return (a.session.peer_caps & PIB_CAP_FLOWS_COME) != 0; };
 	w.run(PIB_KEEPALIVE_MS);
 	EXPECT_FALSE(told());
@@ -46,12 +50,8 @@ TEST_F(Fabric, APeerIsToldWhetherItsFlowsComeIn)
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 0u);
 }
 
-TEST_F(Fabric, ProbesCountForTheirSessionOnly)
+TEST_F(Flows, ProbesCountForTheirSessionOnly)
 {
-	start();
-	join();
-	Address flow = a.at;
-	flow.port = 50000;
 	const auto probe = [&] {
 		w.deliver(flow, a.probe());
 		w.carry();
@@ -74,12 +74,8 @@ TEST_F(Fabric, ProbesCountForTheirSessionOnly)
 	probe();
 }
 
-TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
+TEST_F(Flows, AProbeThatIsNotThePeersCountsForNothing)
 {
-	start();
-	join();
-	Address flow = a.at;
-	flow.port = 50000;
 	w.deliver(address(9), a.probe());
 	a.session.nonce++;
 	const Bytes earlier = a.probe();
