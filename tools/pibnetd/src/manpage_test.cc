@@ -3,45 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <regex>
-#include <set>
-#include <sstream>
 #include <string>
+
+#include "test_text.h"
 
 namespace pib::netd {
 namespace {
-
-using Words = std::set<std::string>;
-
-std::string content(const std::string &path)
-{
-	std::ifstream file(std::string(PIB_TOP) + "/tools/pibnetd/" + path);
-	EXPECT_TRUE(file.good()) << path;
-	std::ostringstream text;
-	text << file.rdbuf();
-	return text.str();
-}
-
-/// From the first place that has the one to the next that has the other; empty: there is none.
-std::string between(const std::string &text, const std::string &first, const std::string &last)
-{
-	const auto begin = text.find(first);
-	if (begin == std::string::npos)
-		return {};
-	return text.substr(begin, text.find(last, begin) - begin);
-}
-
-/// The group of the pattern, of each match.
-Words found(const std::string &text, const std::string &pattern)
-{
-	Words words;
-	const std::regex regex(pattern);
-	for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end;
-	     ++match)
-		words.insert((*match)[1]);
-	return words;
-}
 
 /// Options as they are typed.
 Words options_in(const std::string &text)
@@ -56,8 +23,10 @@ struct Program {
 };
 
 const Program kPrograms[] = {
-	{"src/main.cc", "man/pibnetd.8", "completion/pibnetd"},
-	{"src/ping/pibping.cc", "man/pibping.8", "completion/pibping"},
+	{"tools/pibnetd/src/main.cc", "tools/pibnetd/man/pibnetd.8",
+	 "tools/pibnetd/completion/pibnetd"},
+	{"tools/pibnetd/src/ping/pibping.cc", "tools/pibnetd/man/pibping.8",
+	 "tools/pibnetd/completion/pibping"},
 };
 
 /// Those that the parser is told of; macro: "flag", those without a value, or "option".

@@ -3,28 +3,16 @@
 #include <gtest/gtest.h>
 #include <linux/pib.h>
 
-#include <fstream>
 #include <map>
 #include <regex>
-#include <set>
 #include <sstream>
 
 #include "commands/commands.h"
 #include "inject/words.h"
+#include "test_text.h"
 
 namespace pib::ctl {
 namespace {
-
-using Words = std::set<std::string>;
-
-std::string content(const std::string &path)
-{
-	std::ifstream file(std::string(PIB_TOP) + "/" + path);
-	EXPECT_TRUE(file.good()) << path;
-	std::ostringstream text;
-	text << file.rdbuf();
-	return text.str();
-}
 
 std::string page()
 {
@@ -32,25 +20,23 @@ std::string page()
 }
 
 /// From a line that begins so to the next one that begins with the other; empty: there is none.
-std::string between(const std::string &text, const std::string &first, const std::string &last)
+std::string lines_between(const std::string &text, const std::string &first,
+			  const std::string &last)
 {
-	const auto begin = ("\n" + text).find("\n" + first);
-	if (begin == std::string::npos)
-		return {};
-	return text.substr(begin, text.find("\n" + last, begin) - begin);
+	return between("\n" + text, "\n" + first, "\n" + last);
 }
 
 /// Words as they are typed: "Fl -once" is --once.
 Words words_in(const std::string &text)
 {
-	Words found;
+	Words words;
 	std::istringstream stream(text);
 	std::string word;
 	for (bool is_flag = false; stream >> word;) {
-		found.insert(is_flag ? "-" + word : word);
+		words.insert(is_flag ? "-" + word : word);
 		is_flag = word == "Fl" || word == ".Fl";
 	}
-	return found;
+	return words;
 }
 
 std::string name_of(const Command &command)
@@ -90,13 +76,13 @@ std::map<std::string, std::string> by_command(const std::string &section, const 
 
 std::map<std::string, std::string> description()
 {
-	return by_command(between(page(), ".Sh DESCRIPTION", ".Sh JSON"), ".It Cm ");
+	return by_command(lines_between(page(), ".Sh DESCRIPTION", ".Sh JSON"), ".It Cm ");
 }
 
 /// A line for each form, which begins with the command.
 std::string synopsis()
 {
-	const auto text = between(page(), ".Sh SYNOPSIS", ".Sh DESCRIPTION");
+	const auto text = lines_between(page(), ".Sh SYNOPSIS", ".Sh DESCRIPTION");
 	std::string joined =
 		std::regex_replace(text, std::regex("\n\\.Nm\n(\\.Op Fl jp?\n)?"), "\n@");
 	joined = std::regex_replace(joined, std::regex("\n\\.?(?!@)"), " ");
@@ -145,25 +131,21 @@ TEST(ManPage, HasTheWordsOfInjections)
 /// Words in quotes in a source that look like keys.
 Words keys_in(const std::string &source)
 {
-	Words keys;
-	const std::regex key("\"([a-z][a-z0-9_]*)\"");
-	for (std::sregex_iterator match(source.begin(), source.end(), key), end; match != end;
-	     ++match)
-		keys.insert((*match)[1]);
-	return keys;
+	return found(source, "\"([a-z][a-z0-9_]*)\"");
 }
 
 TEST(ManPage, HasEveryKeyThatShowPrints)
 {
-	const auto json = between(page(), ".Sh JSON", ".Sh EXIT");
+	const auto json = lines_between(page(), ".Sh JSON", ".Sh EXIT");
 	expect_all(keys_in(content("tools/model/show/show.cc")), json, "JSON");
 	expect_all(keys_in(content("tools/model/show/show_faults.cc")), json, "JSON");
 	const auto source = content("tools/pibctl/src/commands/show.cc");
-	expect_all(keys_in(between(source, "void show_subject(", "const Place ")),
-		   between(json, ".It Cm show injections", ".It "), "JSON of show injections");
-	expect_all(keys_in(between(content("tools/pibctl/src/commands/explain.cc"),
-				   "void print_item(", "out.end_item")),
-		   between(json, ".It Cm explain", ".It "), "JSON of explain");
+	expect_all(keys_in(lines_between(source, "void show_subject(", "const Place ")),
+		   lines_between(json, ".It Cm show injections", ".It "),
+		   "JSON of show injections");
+	expect_all(keys_in(lines_between(content("tools/pibctl/src/commands/explain.cc"),
+					 "void print_item(", "out.end_item")),
+		   lines_between(json, ".It Cm explain", ".It "), "JSON of explain");
 }
 
 std::string parted(const std::string &shell)
@@ -174,15 +156,15 @@ std::string parted(const std::string &shell)
 TEST(Completion, KnowsEveryCommandAndKeyword)
 {
 	const auto script = content("tools/pibctl/completion/pibctl");
-	const auto options = between(script, "_pibctl_options() {", "}");
+	const auto options = lines_between(script, "_pibctl_options() {", "}");
 	for (const Command *command : all_commands()) {
 		const std::string first(command->group.empty() ? command->name : command->group);
-		expect_all({first}, parted(between(script, "_pibctl_words() {", "}")),
+		expect_all({first}, parted(lines_between(script, "_pibctl_words() {", "}")),
 			   "the completion");
 		const std::string own = "_pibctl_" + first;
-		const auto body = between(script, own + "() {", "}") +
-				  between(script, own + "_keywords() {", "}");
-		const auto dashed = between(options, "\t" + first + ":", "\t");
+		const auto body = lines_between(script, own + "() {", "}") +
+				  lines_between(script, own + "_keywords() {", "}");
+		const auto dashed = lines_between(options, "\t" + first + ":", "\t");
 		if (!command->group.empty() && !command->name.empty())
 			expect_all({std::string(command->name)}, parted(body), own);
 		for (const Keyword &keyword : command->keywords)
