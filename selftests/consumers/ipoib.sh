@@ -55,11 +55,9 @@ path_cable() {
 	done
 	h 1 pibctl link add pib0/1 pib1/1
 }
-sm_gone() { ! h 1 pgrep -x opensm; }
 path_end() {
 	local k
-	sm_stop 1
-	wait_for 20 sm_gone
+	sm_end 1
 	for k in 1 2; do for dev in pib0 pib1; do h $k pibctl del $dev; done; done 2>/dev/null
 }
 ipoib_up_both() {

@@ -115,12 +115,10 @@ again() {
 	pibctl add pib0 netdev pibdummy standalone behavior "$1" && wait_for 20 has_qpn
 	qpn=$(kernel_qpn)
 }
-sm_gone() { ! pgrep -x opensm; }
 end_hosts() {
 	local k rc=0
 	stream_kill
-	sm_stop 1
-	wait_for 20 sm_gone || rc=1
+	sm_end 1 || rc=1
 	for k in 1 2; do h $k pibctl del "$(dev $k)" || rc=1; done
 	return $rc
 }

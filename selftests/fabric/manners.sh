@@ -140,7 +140,6 @@ killed() {
 	cat "$dir/report" "$dir/err"
 	return 1
 }
-sm_gone() { ! pgrep -x opensm; }
 # The HCA is removed while the program uses it, whose next call fails then.
 removed() {
 	local rc=0
@@ -157,12 +156,10 @@ put_back() {
 	sm_start 1 || { echo "OpenSM has not started again"; return 1; }
 	wait_active 60 || { echo "the ports are not ACTIVE again"; return 1; }
 }
-# Nothing is left behind by who removes an HCA: others have made what is on it. OpenSM is none of these: it reads errors of an HCA
-# that has gone as fast as it can, and when it ends then it may wait for itself for ever.
+# Nothing is left behind by who removes an HCA: others have made what is on it. OpenSM is none of these (see sm_end).
 removes() {
 	local rc=0
-	sm_stop 1
-	wait_for 20 sm_gone || { echo "OpenSM has not ended"; return 1; }
+	sm_end 1 || { echo "OpenSM has not ended"; return 1; }
 	removed || rc=1
 	put_back || rc=1
 	return $rc

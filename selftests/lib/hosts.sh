@@ -132,6 +132,13 @@ sm_stop() {
 	h "$1" pkill -x opensm || :
 }
 
+# Stop OpenSM on host K, and wait until it has ended. Its HCA may go then: of one that has gone before, OpenSM reads errors as fast
+# as it can, and when it is stopped it may wait for itself for ever.
+sm_end() {
+	sm_stop "$1"
+	wait_for 20 h "$1" sh -c '! pgrep -x opensm'
+}
+
 sm_log_has() {
 	h "$1" grep -q -- "$2" "/tmp/opensm.$1/opensm.log"
 }
