@@ -116,11 +116,12 @@ private:
  * Sends are posted as fast as those of a QP in SQE are flushed: on one CPU, by a thread that comes first, after each turn of who
  * leaves that state. He has flushed what was there when he said so, and not all that there is, to which there is no end: the thread
  * would go on to eight times as many. Nobody flushes beside him: doorbells in quick succession have given the QP to the poller, a
- * thread of the kernel, which has no time on either CPU.
+ * thread of the kernel, which has no time on either CPU but for what Linux keeps from threads that come first (a twentieth), some
+ * turns.
  */
 void refilled_send_queue(const Env &env)
 {
-	constexpr uint32_t depth = 16000, turn = 64;
+	constexpr uint32_t depth = 16000;
 	EndOptions o;
 	o.type = IBV_QPT_UD;
 	o.cap.max_send_wr = depth;
@@ -153,7 +154,7 @@ void refilled_send_queue(const Env &env)
 		std::cout << "# flushed " << flushed << " of " << depth << std::endl;
 		CHECK_EQ(err, 0);
 		CHECK(flushed >= depth);
-		CHECK(flushed < depth + turn);
+		CHECK(flushed < 4 * depth);
 	}
 	other.ping();
 }
