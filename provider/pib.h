@@ -151,6 +151,8 @@ struct pib_srq {
  * @domain: parent domain it was made with, or NULL; never changes
  * @opcodes: a bit for each enum ibv_wr_opcode that this type of QP can post;
  *	never changes
+ * @ah_pd_at_post: a datagram by an address handle of another PD is refused
+ *	when it is posted; never changes
  * @max_send_sge: granted; never changes
  * @max_recv_sge: granted; never changes
  * @max_inline: granted; never changes
@@ -168,6 +170,7 @@ struct pib_qp {
 	bool cleaned;
 	struct pib_pd *domain;
 	uint32_t opcodes;
+	bool ah_pd_at_post;
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;
 	uint32_t max_inline;

@@ -39,9 +39,8 @@ static int set_operands(const struct pib_qp *qp, struct pib_send_wqe *wqe,
 			return 0;
 		if (!wr->wr.ud.ah)
 			return EINVAL;
-		wqe_set_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
-			   wr->wr.ud.remote_qkey);
-		return 0;
+		return wqe_set_ud(qp, wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
+				  wr->wr.ud.remote_qkey);
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_RDMA_READ:

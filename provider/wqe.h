@@ -79,13 +79,21 @@ static inline void wqe_set_atomic(struct pib_send_wqe *wqe,
 	wqe->atomic.reserved = 0;
 }
 
-static inline void wqe_set_ud(struct pib_send_wqe *wqe, struct ibv_ah *ah,
-			      uint32_t remote_qpn, uint32_t remote_qkey)
+/*
+ * Parent domains have the handle of their PD. Return: 0 or an errno value.
+ */
+static inline int wqe_set_ud(const struct pib_qp *qp, struct pib_send_wqe *wqe,
+			     struct ibv_ah *ah, uint32_t remote_qpn,
+			     uint32_t remote_qkey)
 {
+	if (qp->ah_pd_at_post && ah->pd->handle != qp->vqp.qp.pd->handle)
+		return EINVAL;
+
 	wqe->ud.ahn = to_pah(ah)->ahn;
 	wqe->ud.remote_qpn = remote_qpn;
 	wqe->ud.remote_qkey = remote_qkey;
 	wqe->ud.reserved = 0;
+	return 0;
 }
 
 /*

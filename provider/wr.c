@@ -191,10 +191,15 @@ static void wr_atomic_write(struct ibv_qp_ex *ibqp, uint32_t rkey,
 static void wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
-	struct pib_send_wqe *wqe = wr_current(to_pqp_ex(ibqp));
+	struct pib_qp *qp = to_pqp_ex(ibqp);
+	struct pib_send_wqe *wqe = wr_current(qp);
+	int err;
 
-	if (wqe)
-		wqe_set_ud(wqe, ah, remote_qpn, remote_qkey);
+	if (!wqe)
+		return;
+	err = wqe_set_ud(qp, wqe, ah, remote_qpn, remote_qkey);
+	if (err)
+		wr_fail(qp, err);
 }
 
 static void wr_set_xrc_srqn(struct ibv_qp_ex *ibqp, uint32_t remote_srqn)

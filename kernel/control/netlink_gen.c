@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 673fb077ebd14fbbdcb3c706c357e4bcbfb3b27678e7da2e706b066592a4b703 */
+/*	sha256 3ff3fd3c32df341e267203a88e121dca2079ef8aaedf94fc2e8c94a86427a42d */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -216,7 +216,7 @@ static const struct nla_policy pib_hca_new_nl_policy[PIB_A_WINDOWS + 1] = {
 	[PIB_A_SYS_IMAGE_GUID] = { .type = NLA_U64, },
 	[PIB_A_VENDOR_ID] = { .type = NLA_U32, },
 	[PIB_A_DEVICE_ID] = { .type = NLA_U32, },
-	[PIB_A_BEHAVIOR] = NLA_POLICY_MASK(NLA_U32, 0x7ff),
+	[PIB_A_BEHAVIOR] = NLA_POLICY_MASK(NLA_U32, 0x1fff),
 	[PIB_A_BEHAVIOR_SEED] = { .type = NLA_U64, },
 };
 
@@ -301,7 +301,7 @@ static const struct nla_policy pib_hca_set_nl_policy[PIB_A_WINDOWS + 1] = {
 	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_NO_SECOND_KEY] = { .type = NLA_FLAG, },
 	[PIB_A_FORCE] = { .type = NLA_FLAG, },
-	[PIB_A_BEHAVIOR] = NLA_POLICY_MASK(NLA_U32, 0x7ff),
+	[PIB_A_BEHAVIOR] = NLA_POLICY_MASK(NLA_U32, 0x1fff),
 	[PIB_A_BEHAVIOR_SEED] = { .type = NLA_U64, },
 	[PIB_A_ACCEPT] = NLA_POLICY_MAX(NLA_U8, 3),
 	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),

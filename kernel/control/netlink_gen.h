@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 673fb077ebd14fbbdcb3c706c357e4bcbfb3b27678e7da2e706b066592a4b703 */
+/*	sha256 3ff3fd3c32df341e267203a88e121dca2079ef8aaedf94fc2e8c94a86427a42d */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H

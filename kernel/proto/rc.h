@@ -448,6 +448,7 @@ bool pib_req_drained(const struct pib_req *r);
  * @min_rnr_timer: code sent in RNR NAKs
  * @max_rd_atomic: max_dest_rd_atomic
  * @credits: false: advertise no end-to-end credits (SRQ)
+ * @ack_each: acknowledge each message, whether the requester asks for it or not
  * @pmtu: bytes
  * @dqpn: destination QP
  * @max_burst: most bytes of payload to put in one burst of an answer
@@ -457,6 +458,7 @@ struct pib_resp_cfg {
 	u8 min_rnr_timer;
 	u8 max_rd_atomic;
 	bool credits;
+	bool ack_each;
 	u32 pmtu;
 	u32 dqpn;
 	u32 max_burst;

@@ -390,7 +390,8 @@ static void data_done(struct pib_resp *r, const struct pib_act *act)
 	r->phase = PHASE_IDLE;
 	if (rnr)
 		pib_resp_nak_rnr(r);
-	else if (r->h->flags & PIB_H_ACKREQ && pib_tp_reliable(r->cfg.tp))
+	else if (pib_tp_reliable(r->cfg.tp) &&
+		 (r->h->flags & PIB_H_ACKREQ || (r->cfg.ack_each && act->last)))
 		pib_resp_ack(r, pib_psn_add(r->epsn, -1));
 }
 

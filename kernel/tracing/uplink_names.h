@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 673fb077ebd14fbbdcb3c706c357e4bcbfb3b27678e7da2e706b066592a4b703 */
+/* sha256 3ff3fd3c32df341e267203a88e121dca2079ef8aaedf94fc2e8c94a86427a42d */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

@@ -282,6 +282,7 @@ static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
 		.min_rnr_timer = a->min_rnr_timer,
 		.max_rd_atomic = a->max_dest_rd_atomic,
 		.credits = qp->rq.ring.hdr && qp->tp == PIB_TP_RC,
+		.ack_each = pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ACK_EACH),
 		.pmtu = ib_mtu_enum_to_int(a->path_mtu),
 		.dqpn = a->dest_qp_num,
 		.max_burst = PIB_BURST_MAX,

@@ -96,12 +96,17 @@ static int post_fill_data(const struct pib_qp *qp, struct pib_send_wqe *wqe,
 	return 0;
 }
 
-static void fill_datagram(struct pib_send_wqe *wqe, const struct ib_ud_wr *wr)
+/* An AH of another PD is found later, too, when the request is sent (requester.c). */
+static int fill_datagram(const struct pib_qp *qp, struct pib_send_wqe *wqe,
+			 const struct ib_ud_wr *wr)
 {
+	if (unlikely(qp->init.ah_pd_at_post) && wr->ah->pd != qp->ib.pd)
+		return -EINVAL;
 	wqe->ud.ahn = to_ah(wr->ah)->avn;
 	wqe->ud.remote_qpn = wr->remote_qpn;
 	wqe->ud.remote_qkey = wr->remote_qkey;
 	wqe->ud.reserved = wr->pkey_index;	/* looked at for GSI only */
+	return 0;
 }
 
 static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
@@ -146,15 +151,14 @@ static int fill_lso(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 	if (!pib_ipoib_parse(&ip, head, wr->hlen) || ip.len != wr->hlen ||
 	    ip.proto != PIB_IPPROTO_TCP)
 		return -EINVAL;
-	fill_datagram(wqe, wr);
 	wqe->raw[2] = wr->mss;
 	wqe->raw[3] = wr->hlen;
-	return 0;
+	return fill_datagram(qp, wqe, wr);
 }
 
 static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_send_wr *wr)
 {
-	int err;
+	int err = 0;
 
 	if (wr->send_flags & ~(pib_qp_is_ipoib(qp) ? IPOIB_SEND_FLAGS : KERNEL_SEND_FLAGS))
 		return -EINVAL;
@@ -177,12 +181,10 @@ static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 	case IB_WR_SEND_WITH_IMM:
 	case IB_WR_SEND_WITH_INV:
 		if (pib_qp_is_datagram(qp))
-			fill_datagram(wqe, ud_wr(wr));
+			err = fill_datagram(qp, wqe, ud_wr(wr));
 		break;
 	case IB_WR_LSO:
 		err = fill_lso(qp, wqe, ud_wr(wr));
-		if (err)
-			return err;
 		break;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
@@ -200,7 +202,7 @@ static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 	default:
 		return -EINVAL;
 	}
-	return post_fill_data(qp, wqe, wr);
+	return err ?: post_fill_data(qp, wqe, wr);
 }
 
 /* Under post_lock. */

@@ -145,6 +145,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->init.pid = user ? task_tgid_nr(current) : 0;
 	qp->sq.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->init.create_flags = init->create_flags;
+	qp->init.ah_pd_at_post = pib_behaves(&hca->behaviors, PIB_BEHAVIOR_AH_PD_AT_POST);
 	qp->lent.owner.done = pib_completer_burst_done;
 	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
@@ -463,6 +464,8 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	spin_lock_bh(&qp->lock);
 	pib_qp_reset(qp);
 	spin_unlock_bh(&qp->lock);
+	if (qp->init.ah_pd_at_post)
+		resp.flags |= PIB_QP_AH_PD_AT_POST;
 	err = copy_response(udata, &resp);
 	if (err)
 		goto err_queues;

@@ -149,12 +149,14 @@ struct pib_qp_stub {
  * Set by pib_create_qp() (qp.c); never changes.
  *
  * @create_flags: flags of the init attributes
+ * @ah_pd_at_post: a datagram by an AH of another PD is refused when it is posted
  * @pid: process that has made the QP, for tracepoints; 0: the kernel
  * @cap: capabilities as granted
  * @owner: see pib_quota_take()
  */
 struct pib_qp_init {
 	u32 create_flags;
+	bool ah_pd_at_post;
 	u32 pid;
 	struct ib_qp_cap cap;
 	struct pib_user *owner;

@@ -54,9 +54,11 @@ any_xrc_order() {
 	grep -q "data good$" "$dir/order" && ! grep -qx "$in_order" "$dir/order"
 }
 # The noise of 8 completions, which are all alike where there is none.
-alike() { behaves noise >"$dir/noise"; cat "$dir/noise"; [ "$(sort -u "$dir/noise")" = "128 0 0 0 0 0 0 0" ]; }
+# alike OPCODE [xrc]
+alike() { behaves "${@:2}" noise >"$dir/noise"; cat "$dir/noise"; [ "$(sort -u "$dir/noise")" = "$1 0 0 0 0 0 0 0" ]; }
+# noisy [xrc]
 noisy() {
-	behaves noise >"$dir/noise"
+	behaves "$@" noise >"$dir/noise"
 	cat "$dir/noise"
 	! grep wrong "$dir/noise" && [ "$(cut -d' ' -f1 "$dir/noise" | sort -u | wc -l)" -gt 2 ] &&
 		[ "$(cut -d' ' -f2 "$dir/noise" | sort -u | wc -l)" = 8 ]
@@ -81,6 +83,8 @@ signs=("reuse-qpn|0|qpn"
 	"early-invalidate|remote access error|window"
 	"data-out-of-order|last byte first|order write 1000000"
 	"srq-any-order|[0-9 ]* data good|srq"
+	"ack-each|32|acks"
+	"ah-pd-at-post|not posted: Invalid argument|pd"
 	"error-wc-noise||noise")
 # acts NAME: that one does, as its sign says
 acts() {
@@ -222,7 +226,7 @@ all_told() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((79 + 17 + ${#signs[@]} * (${#signs[@]} - 1) / 2 + 1 + ${#signs[@]} + 18 + ${#documented[@]}))
+ktap_plan $((79 + 12 + 12 + 17 + ${#signs[@]} * (${#signs[@]} - 1) / 2 + 1 + ${#signs[@]} + 18 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -239,7 +243,7 @@ names=$(pibctl set pib0 behavior no-such 2>&1 | sed -n 's/.*accepted are \(.*\),
 check "there are names" test "$(wc -w <<<"$names")" -ge 8
 
 # ---- each of them ----
-check "noise: by default there is none" alike
+check "noise: by default there is none" alike 128
 set_to error-wc-noise seed 5
 check "noise: error-wc-noise" noisy
 cp "$dir/noise" "$dir/first"
@@ -276,6 +280,14 @@ off_and_on long-message-error "success" "local length error" long ud
 off_and_on long-message-error "success" "local length error" long uc
 off_and_on sge-zero-2gib "received by the second sent success" "received by the first sent local length error" zero
 off_and_on late-completions "[0-9]" "(1[1-9]|20)" late
+off_and_on late-completions "[0-9]" "(1[1-9]|20)" late ud
+off_and_on late-completions one none early
+off_and_on ack-each "1[78]" 32 acks
+for how in "" newer; do
+	# shellcheck disable=SC2086  # a word or none
+	off_and_on ah-pd-at-post "completed: local QP operation error" "not posted: Invalid argument" pd $how
+done
+off_and_on ah-pd-at-post "completed: success" "completed: success" pd parent
 off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq
 off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq resized
 off_and_on early-invalidate "there" "remote access error" window
@@ -306,6 +318,15 @@ for how in "" resized; do
 	check "xrc srq $how: srq-any-order" any_xrc_order $how
 	check "xrc srq $how: each receive once" each_once
 done
+set_to none
+check "xrc noise: by default there is none" alike 0 xrc
+set_to error-wc-noise seed 5
+check "xrc noise: error-wc-noise" noisy xrc
+off_and_on reuse-qpn 1 0 xrc qpn
+off_and_on sge-zero-2gib "received by the second sent success" "received by the first sent local length error" xrc zero
+off_and_on late-completions one none xrc early
+off_and_on ack-each "1[78]" 32 xrc acks
+off_and_on "${names// /,}" all all xrc traffic 300
 off_and_on write-imm-receive \
 	"send remote access error recv - event local access violation work queue error" \
 	"send remote access error recv local access error event last WQE reached" xrc immediate

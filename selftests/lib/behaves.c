@@ -2,9 +2,10 @@
 /*
  * behaves DEVICE [xrc] WHAT: says how the device behaves where it may choose, in one line, or as
  * WHAT says. Two queue pairs of one process, "near" and "far", are connected with each other; by
- * xrc, which srq, immediate, rnr, cq and order know, the near one sends to an SRQ by the far one.
+ * xrc, which noise, srq, qpn, immediate, zero, early, rnr, cq, order, acks and traffic know, the
+ * near one sends to an SRQ by the far one.
  *
- *	noise		what flushed receives say beside their status, a line each
+ *	noise		what flushed receives (xrc: sends) say beside their status, a line each
  *	srq [resized]	the order in which receives of an SRQ were used, and whether the data is
  *			where it belongs; resized: it has grown since half of them were posted
  *	qpn		the distance of the number of a queue pair to that of the one destroyed
@@ -14,7 +15,8 @@
  *			then one that fits
  *	zero		where 8 bytes go by a list of an element of 0 bytes and another, and how
  *			they are sent by such a list
- *	late		how many of 20 sends have not completed when their answer is there
+ *	late [ud]	how many of 20 sends have not completed when their answer is there
+ *	early		whether one of 20 sends has completed within 10 ms
  *	rnr		"ready QPN": it finds no receive, and tries again until the standard input
  *			ends
  *	cq [resized]	how many entries a CQ of 5 has, and what becomes of 6 completions; resized:
@@ -24,6 +26,10 @@
  *	window [fenced]	whether a window is still there while a local invalidation stands behind a
  *			send that waits
  *	flush		what a receive ends with that has two elements of 0 bytes, and is flushed
+ *	acks		how many packets have left the port when 16 sends have completed that were
+ *			posted together, of which the last alone asks for a completion
+ *	pd [newer|parent]	what becomes of a datagram by an address handle of another PD; newer: it is
+ *			posted by ibv_wr_start(); parent: that of a parent domain of the same PD
  *	traffic ROUNDS	whether so many sends complete, one after the other
  *	threads ROUNDS	whether two threads that make and destroy queue pairs of one CQ see all
  *			completions
@@ -142,6 +148,17 @@ static void make_xrc_srq(struct ibv_xrcd *domain)
 	srq = made(ibv_create_srq_ex(ctx, &attr), "SRQ");
 }
 
+static void make_xrc_sender(void)
+{
+	struct ibv_qp_init_attr_ex from = {
+		.qp_type = IBV_QPT_XRC_SEND, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
+		.cap = { .max_send_wr = DEPTH, .max_send_sge = 2 },
+	};
+
+	from.send_cq = from.recv_cq = send_cq[NEAR] = make_cq(DEPTH);
+	qp[NEAR] = made(ibv_create_qp_ex(ctx, &from), "queue pair");
+}
+
 static void make_xrc(int entries)
 {
 	struct ibv_xrcd_init_attr domain = {
@@ -151,15 +168,11 @@ static void make_xrc(int entries)
 	struct ibv_qp_init_attr_ex to = {
 		.qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = made(ibv_open_xrcd(ctx, &domain), "XRC domain"),
-	}, from = {
-		.qp_type = IBV_QPT_XRC_SEND, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
-		.cap = { .max_send_wr = DEPTH, .max_send_sge = 2 },
 	};
 
-	from.send_cq = from.recv_cq = send_cq[NEAR] = make_cq(DEPTH);
 	recv_cq[FAR] = make_cq(entries);
 	make_xrc_srq(to.xrcd);
-	qp[NEAR] = made(ibv_create_qp_ex(ctx, &from), "queue pair");
+	make_xrc_sender();
 	qp[FAR] = made(ibv_create_qp_ex(ctx, &to), "queue pair");
 }
 
@@ -253,21 +266,47 @@ static const char *event_within(int seconds)
 	return name;
 }
 
-static void noise(void)
+static void fail_qp(struct ibv_qp *q)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	struct ibv_wc wc;
+
+	if (ibv_modify_qp(q, &attr, IBV_QP_STATE))
+		die("ERR");
+}
+
+static void flush_sends(void)
+{
+	int i;
+
+	make_pair(IBV_QPT_XRC_SEND, DEPTH);
+	fail_qp(qp[NEAR]);
+	for (i = 0; i < 8; i++)
+		request(NEAR, IBV_WR_SEND, 8);
+}
+
+static void flush_receives(void)
+{
 	int i;
 
 	make_qp(NEAR, IBV_QPT_RC, DEPTH);
 	to_init(NEAR);
 	for (i = 0; i < 8; i++)
 		receive(NEAR, i, 0, 64);
-	if (ibv_modify_qp(qp[NEAR], &attr, IBV_QP_STATE))
-		die("ERR");
+	fail_qp(qp[NEAR]);
+}
+
+static void noise(void)
+{
+	struct ibv_wc wc;
+	int i;
+
+	if (is_xrc)
+		flush_sends();
+	else
+		flush_receives();
 	for (i = 0; i < 8; i++) {
-		wc = completion(recv_cq[NEAR]);
-		if (wc.wr_id != (uint64_t)i || wc.status != IBV_WC_WR_FLUSH_ERR ||
+		wc = completion(is_xrc ? send_cq[NEAR] : recv_cq[NEAR]);
+		if ((!is_xrc && wc.wr_id != (uint64_t)i) || wc.status != IBV_WC_WR_FLUSH_ERR ||
 		    wc.qp_num != qp[NEAR]->qp_num || wc.vendor_err)
 			printf("what is defined is wrong: ");
 		printf("%d %u %u %u %u %u %u %u\n", wc.opcode, wc.byte_len, wc.imm_data,
@@ -310,15 +349,23 @@ static void shared(bool resized)
 	printf("data %s\n", good ? "good" : "bad");
 }
 
+static void make_sender(void)
+{
+	if (is_xrc)
+		make_xrc_sender();
+	else
+		make_qp(NEAR, IBV_QPT_RC, DEPTH);
+}
+
 static void numbers(void)
 {
 	uint32_t first;
 
-	make_qp(NEAR, IBV_QPT_RC, DEPTH);
+	make_sender();
 	first = qp[NEAR]->qp_num;
 	if (ibv_destroy_qp(qp[NEAR]))
 		die("destroy");
-	make_qp(NEAR, IBV_QPT_RC, DEPTH);
+	make_sender();
 	printf("%u\n", qp[NEAR]->qp_num - first);
 }
 
@@ -342,32 +389,44 @@ static void immediate(void)
 	       event);
 }
 
-static void send_datagram(struct ibv_ah *ah, uint32_t len)
+static struct ibv_ah *make_ah(struct ibv_pd *of)
 {
-	struct ibv_sge sge = piece(NEAR, 0, len);
+	struct ibv_ah_attr attr = { .dlid = port.lid, .port_num = 1 };
+
+	return made(ibv_create_ah(of, &attr), "AH");
+}
+
+/* Return: 0 or why it was not posted. */
+static int post_datagram(int i, struct ibv_ah *ah, uint32_t len)
+{
+	struct ibv_sge sge = piece(i, 0, len);
 	struct ibv_send_wr wr = {
 		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = { ah, qp[FAR]->qp_num, 7 },
+		.wr.ud = { ah, qp[!i]->qp_num, 7 },
 	}, *bad;
 
-	if (ibv_post_send(qp[NEAR], &wr, &bad))
+	return ibv_post_send(qp[i], &wr, &bad);
+}
+
+static void send_datagram(int i, struct ibv_ah *ah, uint32_t len)
+{
+	if (post_datagram(i, ah, len))
 		die("send");
 }
 
 static void too_long(const char *type)
 {
-	struct ibv_ah_attr attr = { .dlid = port.lid, .port_num = 1 };
 	bool ud = !strcmp(type, "ud");
 	uint32_t room = ud ? 40 : 0;
 	struct ibv_ah *ah;
 
 	make_pair(ud ? IBV_QPT_UD : IBV_QPT_UC, DEPTH);
-	ah = made(ibv_create_ah(pd, &attr), "AH");
+	ah = make_ah(pd);
 	receive(FAR, 0, 0, 64 + room);
 	if (ud) {
-		send_datagram(ah, 65);
-		send_datagram(ah, 64);
+		send_datagram(NEAR, ah, 65);
+		send_datagram(NEAR, ah, 64);
 	} else {
 		request(NEAR, IBV_WR_SEND, 65);
 		request(NEAR, IBV_WR_SEND, 64);
@@ -393,18 +452,28 @@ static void zero(void)
 	printf("sent %s\n", ending(send_cq[NEAR]));
 }
 
-static void late(void)
+static void send_8(int i, struct ibv_ah *ah)
 {
+	if (ah)
+		send_datagram(i, ah, 8);
+	else
+		request(i, IBV_WR_SEND, 8);
+}
+
+static void late(bool ud)
+{
+	struct ibv_ah *ah;
 	int i, n = 0;
 	struct ibv_wc wc;
 
-	make_pair(IBV_QPT_RC, DEPTH);
+	make_pair(ud ? IBV_QPT_UD : IBV_QPT_RC, DEPTH);
+	ah = ud ? make_ah(pd) : NULL;
 	for (i = 0; i < 20; i++) {
 		receive(NEAR, 0, 0, 64);
 		receive(FAR, 0, 0, 64);
-		request(NEAR, IBV_WR_SEND, 8);
+		send_8(NEAR, ah);
 		completion(recv_cq[FAR]);
-		request(FAR, IBV_WR_SEND, 8);
+		send_8(FAR, ah);
 		completion(recv_cq[NEAR]);
 		if (!ibv_poll_cq(send_cq[NEAR], 1, &wc)) {
 			n++;
@@ -414,6 +483,32 @@ static void late(void)
 			die("a send");
 	}
 	printf("%d\n", n);
+}
+
+static uint64_t now_usec(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ULL + t.tv_nsec / 1000;
+}
+
+static void early(void)
+{
+	bool any = false;
+	uint64_t began;
+	int i;
+
+	make_pair(IBV_QPT_RC, DEPTH);
+	for (i = 0; i < 20; i++) {
+		receive(FAR, 0, 0, 64);
+		began = now_usec();
+		request(NEAR, IBV_WR_SEND, 8);
+		if (completion(send_cq[NEAR]).status)
+			die("a send");
+		any |= now_usec() < began + 10000;
+	}
+	printf("%s\n", any ? "one" : "none");
 }
 
 static void not_ready(void)
@@ -560,14 +655,6 @@ static void window(bool fenced)
 	printf("there\n");
 }
 
-static void fail_qp(struct ibv_qp *q)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-
-	if (ibv_modify_qp(q, &attr, IBV_QP_STATE))
-		die("ERR");
-}
-
 static void flush(void)
 {
 	struct ibv_sge list[2] = { piece(NEAR, 0, 0), piece(NEAR, 64, 0) };
@@ -577,6 +664,91 @@ static void flush(void)
 	receive_list(NEAR, 0, list, 2);
 	fail_qp(qp[NEAR]);
 	printf("%s\n", ending(recv_cq[NEAR]));
+}
+
+static long packets_sent(void)
+{
+	char path[160];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/counters/port_xmit_packets",
+		 ibv_get_device_name(ctx->device));
+	f = made(fopen(path, "r"), path);
+	if (fscanf(f, "%ld", &n) != 1)
+		die(path);
+	fclose(f);
+	return n;
+}
+
+static void acks(void)
+{
+	struct ibv_send_wr wr[16], *bad;
+	struct ibv_sge sge = piece(NEAR, 0, 8);
+	long before;
+	int i;
+
+	make_pair(IBV_QPT_RC, DEPTH);
+	for (i = 0; i < 16; i++) {
+		receive(FAR, 0, 0, 64);
+		wr[i] = (struct ibv_send_wr) {
+			.next = i < 15 ? &wr[i + 1] : NULL, .sg_list = &sge, .num_sge = 1,
+			.opcode = IBV_WR_SEND, .send_flags = i < 15 ? 0 : IBV_SEND_SIGNALED,
+		};
+		if (is_xrc && ibv_get_srq_num(srq, &wr[i].qp_type.xrc.remote_srqn))
+			die("SRQ");
+	}
+	before = packets_sent();
+	if (ibv_post_send(qp[NEAR], wr, &bad) || completion(send_cq[NEAR]).status)
+		die("the sends");
+	printf("%ld\n", packets_sent() - before);
+}
+
+static struct ibv_pd *other_pd(bool parent)
+{
+	struct ibv_parent_domain_init_attr attr = { .pd = pd };
+
+	return made(parent ? ibv_alloc_parent_domain(ctx, &attr) : ibv_alloc_pd(ctx), "PD");
+}
+
+static int post_newer(struct ibv_ah *ah)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_UD, .pd = pd,
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 2,
+			 .max_recv_sge = 2 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+	};
+	struct ibv_qp_ex *ex;
+
+	attr.send_cq = attr.recv_cq = send_cq[NEAR];
+	qp[NEAR] = made(ibv_create_qp_ex(ctx, &attr), "queue pair");
+	to_init(NEAR);
+	to_rts(NEAR);
+	ex = ibv_qp_to_qp_ex(qp[NEAR]);
+	ibv_wr_start(ex);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(ex);
+	ibv_wr_set_ud_addr(ex, ah, qp[FAR]->qp_num, 7);
+	ibv_wr_set_sge(ex, mr->lkey, (uintptr_t)memory[NEAR], 8);
+	return ibv_wr_complete(ex);
+}
+
+static void foreign(const char *how)
+{
+	struct ibv_ah *ah;
+	int err;
+
+	make_pair(IBV_QPT_UD, DEPTH);
+	ah = make_ah(other_pd(!strcmp(how, "parent")));
+	err = !strcmp(how, "newer") ? post_newer(ah) : post_datagram(NEAR, ah, 8);
+	if (err)
+		printf("not posted: %s\n", strerror(err));
+	else
+		printf("completed: %s\n", ending(send_cq[NEAR]));
 }
 
 static void traffic(int rounds)
@@ -665,7 +837,9 @@ static bool show(int argc, char **argv)
 	else if (!strcmp(what, "zero"))
 		zero();
 	else if (!strcmp(what, "late"))
-		late();
+		late(argc == 4 && !strcmp(argv[3], "ud"));
+	else if (!strcmp(what, "early"))
+		early();
 	else if (!strcmp(what, "rnr"))
 		not_ready();
 	else if (!strcmp(what, "cq"))
@@ -676,6 +850,10 @@ static bool show(int argc, char **argv)
 		window(argc == 4 && !strcmp(argv[3], "fenced"));
 	else if (!strcmp(what, "flush"))
 		flush();
+	else if (!strcmp(what, "acks"))
+		acks();
+	else if (!strcmp(what, "pd"))
+		foreign(argc == 4 ? argv[3] : "");
 	else if (!strcmp(what, "traffic") && argc == 4)
 		traffic(atoi(argv[3]));
 	else if (!strcmp(what, "threads") && argc == 4)

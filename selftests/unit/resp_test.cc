@@ -71,6 +71,19 @@ TEST(Resp, NoAckUnasked)
 	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly))), "");
 }
 
+TEST(Resp, AckUnaskedAtTheEndOfAMessage)
+{
+	NodeCfg c = config();
+
+	c.resp.ack_each = true;
+	Qp q(c);
+
+	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn, 2, 2 * kMtu, kOnly))), "ACK@1001+1");
+	q.recvs(1);
+	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn + 2, 1, kMtu, kFirst))), "");
+	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn + 3, 1, 5, kLast))), "ACK@1003+1");
+}
+
 TEST(Resp, MsnAndPsnWrap)
 {
 	NodeCfg c = config();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 673fb077ebd14fbbdcb3c706c357e4bcbfb3b27678e7da2e706b066592a4b703 */
+/*	sha256 3ff3fd3c32df341e267203a88e121dca2079ef8aaedf94fc2e8c94a86427a42d */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -255,6 +255,10 @@ enum pib_event_kind {
  *   the last to the first.
  * @PIB_BEHAVIOR_EARLY_INVALIDATE: A local invalidation waits for no request
  *   before it.
+ * @PIB_BEHAVIOR_AH_PD_AT_POST: A datagram by an address handle of another PD
+ *   is refused when it is posted.
+ * @PIB_BEHAVIOR_ACK_EACH: Each message is acknowledged, and by an
+ *   acknowledgement of its own.
  */
 enum pib_behavior {
 	PIB_BEHAVIOR_ERROR_WC_NOISE = 1,
@@ -268,9 +272,11 @@ enum pib_behavior {
 	PIB_BEHAVIOR_EXACT_CQ = 256,
 	PIB_BEHAVIOR_DATA_OUT_OF_ORDER = 512,
 	PIB_BEHAVIOR_EARLY_INVALIDATE = 1024,
+	PIB_BEHAVIOR_AH_PD_AT_POST = 2048,
+	PIB_BEHAVIOR_ACK_EACH = 4096,
 
 	/* private: */
-	PIB_BEHAVIOR_MASK = 2047,
+	PIB_BEHAVIOR_MASK = 8191,
 };
 
 enum pib_attr {

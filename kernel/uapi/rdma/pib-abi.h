@@ -266,9 +266,27 @@ struct pib_resize_cq_resp {
 	struct pib_ring_info ring;
 };
 
+/**
+ * enum pib_qp_flags - what a process is to do by itself for a queue pair
+ * @PIB_QP_AH_PD_AT_POST: refuse a datagram by an address handle of another PD when it is posted.
+ *	Without it, or by a process that does not know it, the kernel completes it in error.
+ */
+enum pib_qp_flags {
+	PIB_QP_AH_PD_AT_POST = 1 << 0,
+};
+
+/**
+ * struct pib_create_qp_resp - create_qp
+ * @sq: the send queue
+ * @rq: the receive queue
+ * @flags: enum pib_qp_flags
+ * @reserved: 0
+ */
 struct pib_create_qp_resp {
 	struct pib_ring_info sq;
 	struct pib_ring_info rq;
+	__u32 flags;
+	__u32 reserved;
 };
 
 struct pib_create_srq_resp {

@@ -311,9 +311,10 @@ const Command kCommands[] = {
 	 "change what an HCA does, the key of a fabric, who gets a port, how data is marked",
 	 "Has an HCA do what the IBA allows, other than pib does by default: a comma-separated list of\n"
 	 "error-wc-noise, srq-any-order, reuse-qpn, write-imm-receive, long-message-error,\n"
-	 "sge-zero-2gib, late-completions, rnr-timer-long, exact-cq, data-out-of-order and\n"
-	 "early-invalidate; 'none'; or 'random', which picks among them by the seed. What is not named\n"
-	 "is as by default. behaviors.md in /usr/share/doc/pib tells of each.\n\n"
+	 "sge-zero-2gib, late-completions, rnr-timer-long, exact-cq, data-out-of-order,\n"
+	 "early-invalidate, ah-pd-at-post and ack-each; 'none'; or 'random', which picks among them by\n"
+	 "the seed. What is not named is as by default. behaviors.md in /usr/share/doc/pib tells of\n"
+	 "each.\n\n"
 	 "Or changes the keys of the fabric on the HCA's netdev while traffic goes on. On one host after\n"
 	 "the other: let all accept the new key as their second one; then make it the key of each, by\n"
 	 "which the former one becomes the second; then drop that. A link begins a new session when\n"
