@@ -27,7 +27,8 @@ slow=$((60 * ${PIB_SLOW:-1}))
 declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed
 	[reserved-bits]=reserved_bits [lone-flag]=lone_flag
 	[empty-field]=empty_field [large-mtu]=large_mtu [path-ignored]=by_path_record [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
-	[destroyed-busy]=close_all)
+	[destroyed-busy]=close_all
+	[send-flags]=send_flags [qkey-top-bit]=qkey_top_bit [unsignaled-full]=unsignaled_full [stale-rkey]=stale_rkey)
 
 # judge FILTER COMMAND...: what is found in it makes the filter true
 judge() {

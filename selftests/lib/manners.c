@@ -193,7 +193,8 @@ static void group_without_grh(void)
 
 static void send_flags(void)
 {
-	write_once(IBV_SEND_SOLICITED);
+	must(post(IBV_WR_RDMA_WRITE, IBV_SEND_SOLICITED | IBV_SEND_SIGNALED), "post_send");
+	must(completed(&near) != IBV_WC_SUCCESS, "write");
 }
 
 static void qkey_top_bit(void)
@@ -316,6 +317,7 @@ static void wide_psn(void)
 
 /* libpibmanners.so takes libibverbs' structs to be laid out like this. */
 #define AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type)
+AT(ibv_context, ops.bind_mw, 9 * sizeof(void *));
 AT(ibv_context, ops.poll_cq, 12 * sizeof(void *));
 AT(ibv_context, ops.req_notify_cq, 13 * sizeof(void *));
 AT(ibv_context, ops.post_srq_recv, 21 * sizeof(void *));

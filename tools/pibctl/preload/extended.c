@@ -12,6 +12,7 @@
 #include "manners.h"
 #include "memory.h"
 #include "queues.h"
+#include "posts.h"
 #include "sends.h"
 
 /* Queue pairs and CQs of that kind, and work requests of a list; of others nothing is said. */
@@ -461,12 +462,16 @@ static int wr_complete(struct qp_ex *qp)
 		return q->own.complete(qp);
 	if (q->num > BATCH) {
 		posts_unknown(&qp->qp);
+		posts_lost(&qp->qp);
 		return q->own.complete(qp);
 	}
+	posts_begin(&qp->qp);
 	of_call = posts(&qp->qp, q->list);
 	err = q->own.complete(qp);
 	if (err)
 		posts_refused(of_call, 0);
+	else
+		posts_end(&qp->qp, (uint32_t)q->num);
 	return err;
 }
 

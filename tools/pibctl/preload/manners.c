@@ -8,7 +8,7 @@
  * wait: for what the socket has no room, the memory PIB_MANNERS_UNHEARD_FD has a number, which all
  * processes share. With PIB_MANNERS_ERROR in the environment some of the calls in which something
  * was seen fail. Of calls in which the module may find something it tells, too, kind "call": who
- * reads the module's trace has their stack so.
+ * reads the module's trace has their stack so. Kind "post" is the same of posts (posts.c).
  *
  * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
  * which is its ABI.
@@ -31,6 +31,7 @@
 #include <unistd.h>
 #include "manners.h"
 #include "path.h"
+#include "posts.h"
 #include "queues.h"
 
 /* Queue pairs, CQs and SRQs of which events were taken at one time; of others nothing is said. */
@@ -159,6 +160,17 @@ static void tell_call(const char *verb)
 	if (!is_there() || ioctl(told_by, SIOCOUTQ, &waiting))
 		return;
 	send_line("call", verb, waiting < CALLS_ROOM);
+}
+
+void tell_post(const char *device, uint32_t qp_number, uint32_t first, int has_stack)
+{
+	char text[100];
+	int waiting;
+
+	if (!is_there() || ioctl(told_by, SIOCOUTQ, &waiting))
+		return;
+	snprintf(text, sizeof(text), "%s %u %u", device, qp_number, first);
+	send_line("post", text, has_stack && waiting < CALLS_ROOM);
 }
 
 int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known)
@@ -310,6 +322,7 @@ VISIBLE int ibv_destroy_qp(struct qp *qp)
 	if (!err) {
 		qp_gone(&was, "unpolled", "ibv_destroy_qp");
 		path_forgotten(&was);
+		posts_gone(&was);
 	}
 	return err;
 }

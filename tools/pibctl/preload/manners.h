@@ -35,6 +35,11 @@ int is_heard(void);
  * Return: 0; EINVAL: the call in which it was seen is to fail (PIB_MANNERS_ERROR).
  */
 int tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Work requests are about to be posted to a queue pair of a device, this one first. Without
+ * @has_stack, or room for it: nobody knows where those from it on are posted.
+ */
+void tell_post(const char *device, uint32_t qp_number, uint32_t first, int has_stack);
 /* Tell of those bits of a field that are not among the known ones. Return: as tell(). */
 int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known);
 
@@ -50,6 +55,8 @@ void stack_end(void);
  * Return: its length.
  */
 size_t stack_of(char *text, size_t room);
+/* Return: a number by which that differs from where it has stood before; 0: it is not known. */
+uint64_t stack_sum(void);
 
 /* ---- memory.c ---- */
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "manners.h"
 #include "memory.h"
+#include "posts.h"
 #include "queues.h"
 #include "sends.h"
 
@@ -22,6 +23,7 @@
 
 /* Places in struct ibv_context_ops (selftests/lib/manners.c compares). */
 enum {
+	PLACE_BIND = 8,
 	POLL_CQ = 11,
 	REQ_NOTIFY_CQ = 12,
 	POST_SRQ_RECV = 20,
@@ -54,6 +56,7 @@ struct recv_wr {
 
 typedef int poll_fn(struct cq *cq, int n, struct wc *wc);
 typedef int notify_fn(struct cq *cq, int solicited);
+typedef int bind_fn(struct qp *qp, void *mw, void *bind);
 typedef int send_fn(struct qp *qp, struct send_wr *wr, struct send_wr **bad);
 typedef int recv_fn(void *queue, struct recv_wr *wr, struct recv_wr **bad);
 
@@ -63,6 +66,7 @@ static struct device {
 	poll_fn *poll;
 	notify_fn *notify;
 	send_fn *send;
+	bind_fn *bind;
 	recv_fn *recv, *srq_recv;
 	struct more_calls more;
 } devices[DEVICES];
@@ -141,13 +145,26 @@ static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 		*bad = list;
 		return err;
 	}
+	posts_begin(qp);
 	call = posts(qp, list);
 	err = device.send(qp, list, bad);
-	if (!err)
-		return 0;
-	for (wr = list, n = 0; wr && wr != *bad; wr = wr->next)
+	for (wr = list, n = 0; wr && (!err || wr != *bad); wr = wr->next)
 		n++;
-	posts_refused(call, n);
+	posts_end(qp, (uint32_t)n);
+	if (err)
+		posts_refused(call, n);
+	return err;
+}
+
+/* It posts a work request by itself. */
+static int bind_mw(struct qp *qp, void *mw, void *bind)
+{
+	int err;
+
+	posts_begin(qp);
+	err = device_of(qp->objects[0]).bind(qp, mw, bind);
+	if (!err)
+		posts_end(qp, 1);
 	return err;
 }
 
@@ -442,12 +459,14 @@ VISIBLE struct context *ibv_open_device(void *device)
 					      context->ops[POLL_CQ],
 					      context->ops[REQ_NOTIFY_CQ],
 					      context->ops[POST_SEND],
+					      context->ops[PLACE_BIND],
 					      context->ops[POST_RECV],
 					      context->ops[POST_SRQ_RECV],
 					      more_calls_begin(context) };
 		context->ops[POLL_CQ] = poll_cq;
 		context->ops[REQ_NOTIFY_CQ] = req_notify_cq;
 		context->ops[POST_SEND] = post_send;
+		context->ops[PLACE_BIND] = bind_mw;
 		context->ops[POST_RECV] = post_recv;
 		context->ops[POST_SRQ_RECV] = post_srq_recv;
 		break;

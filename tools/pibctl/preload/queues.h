@@ -80,6 +80,8 @@ struct more_calls {
 
 struct cq;
 
+const char *ibv_get_device_name(void *device);
+
 /* The lock of what is known of memory, sends, CQs and devices. */
 void take_lock(void);
 void give_lock(void);

@@ -56,6 +56,17 @@ static size_t put_call(const void *call, char *text, size_t room)
 	return length > 0 && (size_t)length < room ? (size_t)length : 0;
 }
 
+uint64_t stack_sum(void)
+{
+	void *calls[DEPTH];
+	int i, depth = has_ended ? 0 : backtrace(calls, DEPTH);
+	uint64_t sum = 0;
+
+	for (i = 0; i < depth; i++)
+		sum = (sum ^ (uintptr_t)calls[i]) * 0x100000001b3;
+	return sum;
+}
+
 /* A call returns behind itself: in its last byte it stands itself. */
 size_t stack_of(char *text, size_t room)
 {

@@ -134,9 +134,35 @@ std::optional<MannerCall> read_call(std::string_view word)
 /// True if a finding of the trace may be of this call, which a later one of the thread may make untrue.
 bool may_be_of(const MannerPlace &found, const MannerPlace &call)
 {
-	return !found.device.empty() && found.tid == call.tid &&
+	return !found.posted && !found.device.empty() && found.tid == call.tid &&
 	       found.what.starts_with(call.what + " ") &&
 	       trace_seconds(call.time) <= trace_seconds(found.time);
+}
+
+/// True if what was found in a work request may have been posted there. A later place of that queue pair may make it untrue.
+bool may_be_posted(const MannerPlace &found, const MannerPlace &place)
+{
+	return found.posted && found.device == place.device && found.number == place.number &&
+	       found.pid == place.pid && *place.posted <= *found.posted &&
+	       trace_seconds(place.time) <= trace_seconds(found.time);
+}
+
+/// "pib0 17 5": a work request of a queue pair.
+bool read_posted(MannerPlace &place)
+{
+	const std::string_view text = place.what;
+	const auto first = text.find(' ');
+	const auto second = text.rfind(' ');
+	if (first == text.npos || first == second)
+		return false;
+	const auto qpn = number_in(text.substr(first + 1, second - first - 1));
+	const auto index = number_in(text.substr(second + 1));
+	if (!qpn || !index)
+		return false;
+	place.device = text.substr(0, first);
+	place.number = *qpn;
+	place.posted = static_cast<std::uint32_t>(*index);
+	return true;
 }
 
 template <typename Queue>
@@ -182,7 +208,8 @@ void MannersWatcher::forget(std::uint64_t missed)
 	}
 }
 
-void MannersWatcher::find(Manner manner, const TraceRecord &record, std::string what)
+void MannersWatcher::find(Manner manner, const TraceRecord &record, std::string what,
+			  std::optional<std::uint32_t> posted)
 {
 	const bool is_verb = record.event == "verb";
 	MannerPlace place;
@@ -194,6 +221,7 @@ void MannersWatcher::find(Manner manner, const TraceRecord &record, std::string 
 	place.tid = record.tid;
 	place.time = record.time;
 	place.what = std::move(what);
+	place.posted = posted;
 	add(manner, std::move(place), is_reaping(record));
 }
 
@@ -217,10 +245,12 @@ void MannersWatcher::add(Manner manner, MannerPlace place, bool reaping)
 
 void MannersWatcher::take_stack(MannerPlace &found) const
 {
-	const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
-				       [&](const auto &each) { return may_be_of(found, each); });
-	if (call != calls_.rend())
-		found.stack = call->stack;
+	const auto &places = found.posted ? posts_ : calls_;
+	const auto may_be = found.posted ? may_be_posted : may_be_of;
+	const auto place = std::find_if(places.rbegin(), places.rend(),
+					[&](const auto &each) { return may_be(found, each); });
+	if (place != places.rend())
+		found.stack = place->stack;
 }
 
 /// The trace may be read before, or after.
@@ -231,6 +261,17 @@ void MannersWatcher::called(MannerPlace place)
 			finding.first.stack = place.stack;
 	calls_.push_back(std::move(place));
 	bound(calls_, kMostCalls);
+}
+
+void MannersWatcher::posts(MannerPlace place)
+{
+	if (!read_posted(place))
+		return;
+	for (MannerFinding &finding : findings_)
+		if (may_be_posted(finding.first, place))
+			finding.first.stack = place.stack;
+	posts_.push_back(std::move(place));
+	bound(posts_, kMostCalls);
 }
 
 /// kind, pid, thread, time, name of the program, what, and each call of the stack
@@ -258,6 +299,8 @@ void MannersWatcher::take_told(std::string_view message)
 			place.stack.push_back(*std::move(call));
 	if (words[0] == "call")
 		return called(std::move(place));
+	if (words[0] == "post")
+		return posts(std::move(place));
 	for (const Manner manner :
 	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnpolled,
 	      Manner::kLostOnReset, Manner::kUnarmedWait, Manner::kArmedLate,
@@ -430,25 +473,29 @@ void MannersWatcher::check_flags(const TraceRecord &record, const QueuePair &qp)
 {
 	const auto flags = count_of(record, "flags");
 	const auto opcode = text_of(record, "opcode");
+	const auto index = static_cast<std::uint32_t>(count_of(record, "index"));
 	if (flags & kSolicited && !has_peer_completion(opcode))
-		find(Manner::kSendFlags, record, fmt::format("{} IBV_SEND_SOLICITED", opcode));
+		find(Manner::kSendFlags, record, fmt::format("{} IBV_SEND_SOLICITED", opcode),
+		     index);
 	if (flags & kFence && !qp.type.empty() && !has_reads(qp.type))
 		find(Manner::kSendFlags, record,
-		     fmt::format("{} IBV_SEND_FENCE of a queue pair without READs", opcode));
+		     fmt::format("{} IBV_SEND_FENCE of a queue pair without READs", opcode), index);
 }
 
 void MannersWatcher::posted(const TraceRecord &record)
 {
 	QueuePair &qp = qps_[key_of(record, text_of(record, "qpn"))];
 	const bool is_signaled = count_of(record, "flags") & kSignaled;
+	const auto index = static_cast<std::uint32_t>(count_of(record, "index"));
 	check_flags(record, qp);
 	if (count_of(record, "qkey") & kTopBit)
-		find(Manner::kQkeyTopBit, record, fmt::format("qkey {}", text_of(record, "qkey")));
+		find(Manner::kQkeyTopBit, record, fmt::format("qkey {}", text_of(record, "qkey")),
+		     index);
 	qp.unsignaled = is_signaled ? 0 : qp.unsignaled + 1;
 	if (qp.send_wr && qp.unsignaled == qp.send_wr)
 		find(Manner::kUnsignaledFull, record,
-		     fmt::format("{} sends without IBV_SEND_SIGNALED", qp.unsignaled));
-	qp.posted.push_back({std::string(text_of(record, "wr_id")),
+		     fmt::format("{} sends without IBV_SEND_SIGNALED", qp.unsignaled), index);
+	qp.posted.push_back({index, std::string(text_of(record, "wr_id")),
 			     std::string(text_of(record, "opcode")), rkey_of(record, "rkey"),
 			     is_signaled});
 	bound(qp.posted, kMostPosted);
@@ -479,7 +526,8 @@ void MannersWatcher::failed(const TraceRecord &record, QueuePair &qp)
 		const auto &invalid = invalid_[std::string(text_of(record, "device"))];
 		if (qp.worked.contains(found->rkey) || invalid.contains(found->rkey))
 			find(Manner::kStaleRkey, record,
-			     fmt::format("{} rkey 0x{:x}", found->opcode, found->rkey));
+			     fmt::format("{} rkey 0x{:x}", found->opcode, found->rkey),
+			     found->index);
 	}
 	qp.posted.clear();
 }

@@ -39,6 +39,8 @@ struct MannerPlace {
 	std::string time;
 	/// The action: "modify_qp sq_psn 16777216".
 	std::string what;
+	/// Of what was found in a work request: how many were posted to the queue pair before.
+	std::optional<std::uint32_t> posted;
 	/// The innermost call first. Empty: not known.
 	std::vector<MannerCall> stack;
 };
@@ -71,6 +73,7 @@ public:
 
 private:
 	struct Posted {
+		std::uint32_t index = 0;
 		std::string wr_id;
 		std::string opcode;
 		std::uint32_t rkey = 0;
@@ -114,9 +117,11 @@ private:
 				    std::optional<std::uint32_t> qpn);
 	std::uint64_t unpolled_of_qp(const TraceRecord &record, std::uint32_t qpn);
 	void forget(std::uint64_t missed);
-	void find(Manner manner, const TraceRecord &record, std::string what);
+	void find(Manner manner, const TraceRecord &record, std::string what,
+		  std::optional<std::uint32_t> posted = {});
 	void add(Manner manner, MannerPlace place, bool is_reaping);
 	void called(MannerPlace place);
+	void posts(MannerPlace place);
 	void take_stack(MannerPlace &found) const;
 
 	std::map<Key, QueuePair> qps_;
@@ -127,6 +132,8 @@ private:
 	std::vector<MannerFinding> findings_;
 	/// Latest calls of verbs that the preloaded library has told of: they came to the module after that.
 	std::deque<MannerPlace> calls_;
+	/// Latest places from where it has told that work requests are posted, each of its own queue pair.
+	std::deque<MannerPlace> posts_;
 	std::uint64_t missed_ = 0;
 	bool seen_ = false;
 	bool library_ = false;

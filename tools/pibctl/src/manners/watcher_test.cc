@@ -364,6 +364,36 @@ TEST(Manners, StackOfTheCallBefore)
 	}
 }
 
+/// The fourth one of four: the module sees work requests later, on any thread.
+TEST(Manners, StackOfThePost)
+{
+	for (const bool comes_first : {false, true}) {
+		Program p;
+		const auto bad = [&] {
+			p.event("wr_posted",
+				"qpn=17 pid=4711 index=3 wr_id=0x1 opcode=SEND flags=0x2 "
+				"bytes=8 rkey=0x0 qkey=0x80000001");
+		};
+		if (!comes_first)
+			bad();
+		p.watcher.take_told("post\t4711\t4700\t4.000001\tx\tpib0 17 0\t/tmp/a+0x1");
+		p.watcher.take_told("post\t4711\t4700\t4.000002\tx\tpib0 17 2\t/tmp/a+0x2");
+		p.watcher.take_told("post\t4711\t4700\t4.000003\tx\tpib0 17 4\t/tmp/a+0x3");
+		p.watcher.take_told("post\t4711\t4700\t4.000003\tx\tpib0 18 3\t/tmp/a+0x4");
+		p.watcher.take_told("post\t4711\t4700\t4.000003\tx\tpib1 17 3\t/tmp/a+0x5");
+		p.watcher.take_told("post\t4712\t4700\t4.000003\tx\tpib0 17 3\t/tmp/a+0x6");
+		p.watcher.take_told("post\t4711\t4700\t5.000002\tx\tpib0 17 0\t/tmp/a+0x7");
+		p.watcher.take_told("post\t4711\t4700\t4.000003\tx\tpib0 17\t/tmp/a+0x8");
+		p.watcher.take_told("call\t4711\t4712\t4.000004\tx\tqkey\t/tmp/a+0x9");
+		if (comes_first)
+			bad();
+		EXPECT_EQ(p.found(), "qkey-top-bit 1 qkey 0x80000001\n");
+		const auto &stack = p.watcher.findings().front().first.stack;
+		ASSERT_EQ(stack.size(), 1U);
+		EXPECT_EQ(stack[0].offset, 2U);
+	}
+}
+
 TEST(Manners, NoStackOfWhatTheKernelDestroys)
 {
 	Program p;

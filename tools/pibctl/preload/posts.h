@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where a program posts work requests to send queues. Any thread, without the lock. */
+#ifndef PIB_PRELOAD_POSTS_H
+#define PIB_PRELOAD_POSTS_H
+
+#include <stdint.h>
+#include "manners.h"
+
+/* Something is about to be posted to @qp, and so many work requests of it were. */
+void posts_begin(const struct qp *qp);
+void posts_end(const struct qp *qp, uint32_t num);
+/* Something is about to be posted, and nobody knows how many. */
+void posts_lost(const struct qp *qp);
+/* The queue pair was destroyed: another one may have its number. */
+void posts_gone(const struct qp *qp);
+
+#endif
