@@ -151,7 +151,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		qp->rx.hold.since = 0;
 		list_del(&b->entry);
 		pib_inbox_free(qp, b);
-		/* What is taken in later would be acknowledged along with it. */
+		/* Bursts that are taken in later would be acknowledged along with this one. */
 		if (unlikely(qp->resp.cfg.ack_each) && pib_responder_owes(qp))
 			break;
 	}

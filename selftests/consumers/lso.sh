@@ -3,7 +3,7 @@
 # Consumers in the kernel of our own. Large sends: nonsense is refused when it is posted, and the packets of a good one arrive as
 # they should. A CQ that goes while the call of its last completion is on its way is not polled any more. Calls of verbs that only the
 # kernel makes are traced. Nothing is sent from pages that a consumer has taken back after a drain. A LOCAL_INV does not wait for a slow
-# cable. A peer does not invalidate an L_Key.
+# cable. A peer does not invalidate an L_Key. Each behavior meets the large sends.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
@@ -53,13 +53,28 @@ saw_it() { jq -n "first(inputs | select($1))" "$build/trace" 2>/dev/null | grep 
 # saw VERB EXPRESSION: a call that has succeeded, of which that is true
 saw() { wait_for 20 saw_it ".verb == \"$1\" and .device == \"pib0\" and .result == \"OK\" and .number > 0 and $2" || { cat "$build/trace"; return 1; }; }
 
-ktap_plan 18
+# behaves NAME: with that behavior large sends are as they were, but where an AH of another PD is refused
+behaves() {
+	local refuses=0 rc
+	[ "$1" != ah-pd-at-post ] || refuses=1
+	pibctl set pib0 behavior "$1" seed 7 || return 1
+	rmmod lso
+	loads lso refuses_ah=$refuses
+	rc=$?
+	pibctl set pib0 behavior none
+	return $rc
+}
+
+names=$(pibctl set pib0 behavior no-such 2>&1 | sed -n 's/.*accepted are \(.*\), none and random.*/\1/p' | tr -d ,)
+ktap_plan $((19 + $(wc -w <<<"$names")))
 modprobe -a ib_core ib_uverbs
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 check "the modules are built" make_modules
 check "an HCA without a subnet manager" pibctl add pib0 netdev eth0 standalone
 check "ACTIVE" wait_for 20 active
 shown "Large sends of a consumer in the kernel (IB_WR_LSO)" kernel "nonsense is refused, sense is sent" loads lso
+check "there are behaviors" test -n "$names"
+for name in $names; do check "large sends: $name" behaves "$name"; done
 check "a CQ goes while a call is late" loads late
 pibctl -j trace event verb >"$build/trace" &
 tracer=$!

@@ -28,8 +28,9 @@
  *	flush		what a receive ends with that has two elements of 0 bytes, and is flushed
  *	acks		how many packets have left the port when 16 sends have completed that were
  *			posted together, of which the last alone asks for a completion
- *	pd [newer|parent]	what becomes of a datagram by an address handle of another PD; newer: it is
- *			posted by ibv_wr_start(); parent: that of a parent domain of the same PD
+ *	pd [newer|parent]	what becomes of a datagram by an address handle of another PD;
+ *			newer: it is posted by ibv_wr_start(); parent: that of a parent domain of
+ *			the same PD
  *	traffic ROUNDS	whether so many sends complete, one after the other
  *	threads ROUNDS	whether two threads that make and destroy queue pairs of one CQ see all
  *			completions

@@ -21,6 +21,8 @@
 
 static char *dev = "pib0";
 module_param(dev, charp, 0444);
+static bool refuses_ah;
+module_param(refuses_ah, bool, 0444);
 
 struct lso {
 	struct ib_device *ib;
@@ -315,24 +317,68 @@ static struct ib_qp *lso_qp(struct lso *t, u32 flags)
 	return ERR_PTR(err);
 }
 
-static int lso_ah(struct lso *t)
+static struct ib_ah *lso_ah(struct lso *t, struct ib_pd *pd)
 {
 	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_IB };
 	struct ib_port_attr port;
 	int err = ib_query_port(t->ib, 1, &port);
 
 	if (err)
-		return err;
+		return ERR_PTR(err);
 	rdma_ah_set_dlid(&attr, port.lid);
 	rdma_ah_set_port_num(&attr, 1);
-	t->ah = rdma_create_ah(t->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
-	return PTR_ERR_OR_ZERO(t->ah);
+	return rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+/*
+ * An AH of another PD is refused when it is posted, or else completes in error, by which the QP is
+ * of no use any more.
+ */
+static int lso_try_foreign(struct lso *t, struct ib_ah *foreign)
+{
+	static const struct bad good = { "", HEAD_LEN, MSS, -1 };
+	struct ib_ah *own = t->ah;
+	struct ib_wc wc = { };
+	int err;
+
+	t->ah = foreign;
+	err = lso_post(t, t->plain, &good, IB_WR_SEND, 0);
+	lso_expect(t, "an AH of another PD", err, refuses_ah ? -EINVAL : 0);
+	if (refuses_ah)
+		lso_expect(t, "and a large send by it", lso_post(t, t->qp, &good, IB_WR_LSO, 0),
+			   -EINVAL);
+	t->ah = own;
+	if (err)
+		return 0;
+	err = lso_poll(t, &wc);
+	lso_expect(t, "a send by an AH of another PD", wc.status, IB_WC_LOC_QP_OP_ERR);
+	return err;
+}
+
+static int lso_foreign(struct lso *t)
+{
+	struct ib_pd *pd = ib_alloc_pd(t->ib, 0);
+	struct ib_ah *ah;
+	int err;
+
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	ah = lso_ah(t, pd);
+	err = PTR_ERR_OR_ZERO(ah);
+	if (!err) {
+		err = lso_try_foreign(t, ah);
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	}
+	ib_dealloc_pd(pd);
+	return err;
 }
 
 static int lso_run(struct lso *t)
 {
-	int i, err = lso_ah(t);
+	int i, err;
 
+	t->ah = lso_ah(t, t->pd);
+	err = PTR_ERR_OR_ZERO(t->ah);
 	if (err)
 		return err;
 	for (i = 0; i < DATA_LEN; i++)
@@ -343,6 +389,7 @@ static int lso_run(struct lso *t)
 		err = lso_sense(t);
 	}
 	err = err ?: lso_use_up(t, RECVS - PACKETS) ?: lso_late(t) ?: lso_too_late(t);
+	err = err ?: lso_foreign(t);
 	rdma_destroy_ah(t->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	return err ?: t->wrong ? -EPROTO : 0;
 }
