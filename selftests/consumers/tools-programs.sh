@@ -33,7 +33,7 @@ ending=(
 	"-|no|udaddy -c 4 -C 20|udaddy -c 4 -C 20 -s IBTO"
 	"-|no|rdma_server|rdma_client -s IBTO"
 	"-|no|rdma_xserver -c r|rdma_xclient -c r -s IBTO"
-	"-|no|rdma_xserver -c x|rdma_xclient -c x -s IBTO"
+	"left-behind|no|rdma_xserver -c x|rdma_xclient -c x -s IBTO"
 	"-|no|mckey -b IBTO -m 239.1.2.3 -C 10|mckey -b FROM -m 239.1.2.3 -s -C 100"
 	"-|no|mckey -b IBTO -M ff15::77 -C 10|mckey -b FROM -M ff15::77 -s -C 100"
 	"-|no|udpong -b IBTO|udpong -b FROM -s IBTO -C 100 -S 1000 -T e"
