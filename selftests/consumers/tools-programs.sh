@@ -36,7 +36,7 @@ ending=(
 	"left-behind|no|rdma_xserver -c x|rdma_xclient -c x -s IBTO"
 	"-|no|mckey -b IBTO -m 239.1.2.3 -C 10|mckey -b FROM -m 239.1.2.3 -s -C 100"
 	"-|no|mckey -b IBTO -M ff15::77 -C 10|mckey -b FROM -M ff15::77 -s -C 100"
-	"-|no|udpong -b IBTO|udpong -b FROM -s IBTO -C 100 -S 1000 -T e"
+	"dereg-busy left-behind|no|udpong -b IBTO|udpong -b FROM -s IBTO -C 100 -S 1000 -T e"
 	"-|no|rcopy|rcopy /bin/bash IBTO:/tmp/got"
 	"-|no|ibv_asyncwatch -d pib0|ibv_devinfo -d pib0 -v"
 	"left-behind|no|cmtime -c 20 -b IBTO|cmtime -c 20 -s IBTO"
