@@ -160,7 +160,6 @@ policy() {
 	local any
 	for any in 0.0.0.0/0 ::/0; do h 1 ip xfrm policy "$1" dir "$2" src $any dst $any proto udp dport 18514 "${@:3}" || return; done
 }
-# qdisc add|del WORD...: of host 1
 # swarm: more questions about all ports of sa than it may spend time on
 swarm() {
 	local i asker busy=()
@@ -171,6 +170,7 @@ swarm() {
 	for i in 1 2 3 4; do wait_for 60 grep -q sent "$dir/swarm$i" || cat "$dir/swarm$i"; done
 	for asker in "${busy[@]}"; do kill "$asker"; done
 }
+# qdisc add|del WORD...: of host 1
 qdisc() { h 1 tc qdisc "$1" dev eth0 root "${@:2}"; }
 # An uplink of host 1 without a host switch, in a fabric of its own.
 alone() { h 1 pibctl add pib6 netdev eth0 peer 10.77.0.2 fabric 5; }

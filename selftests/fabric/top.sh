@@ -113,11 +113,18 @@ print(bad, len(files), len(hw))
 sys.exit(bool(bad) or files["port_xmit_packets"] == 0 or files["port_xmit_data"] == 0 or len(files) < 16 or not hw)
 END
 }
+# cleared: perfquery -R clears what sysfs shows
+cleared() {
+	local files=/sys/class/infiniband/pib0/ports/1/counters before
+	before=$(<$files/port_xmit_packets)
+	perfquery -x -R -C pib0 "$(lid_of pib0)" 1 && [ "$(<$files/port_xmit_packets)" -lt "$before" ] &&
+		pibctl -j show counters pib0/1 | jq -e ".counters[] | select(.port == 1).port_xmit_packets >= $before"
+}
 runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 </dev/null || { cat "$work/doc"; return 1; }; }
 
 # The commands of docs/watch.md, which selftests/check copies beside this folder; serve.sh has the others.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep "pibctl.* top")
-ktap_plan $((39 + ${#commands[@]}))
+ktap_plan $((40 + ${#commands[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 net=$(net xgft 2 1)
@@ -173,6 +180,7 @@ done
 traffic_end
 check "sysfs has the counters of pibctl, perfquery and rdma" wait_for 30 files_agree
 mapfile -t files < <(sed -n 's/^    \(grep .*[^# ]\) *#.*$/\1/p' "$here/../watch.md")
+check "what a tool has cleared begins again there, and not in pibctl" cleared
 check "docs/watch.md says where" test ${#files[@]} = 2
 for command in "${files[@]}"; do check "$command" runs_command "$command"; done
 ktap_end

@@ -273,7 +273,7 @@ void handle_destroyed(const Env &env)
 }
 
 /*
- * A handle belongs to its PD: with a QP of another one it is an error of the requester (10.2.2.2).
+ * A handle belongs to its PD: with a QP of another one it is an error of the requester (10.2.3).
  * Others find it when it is posted; pib does so if it is asked to (docs/behaviors.md).
  */
 void handle_of_other_pd(const Env &env)

@@ -160,8 +160,9 @@ Result<std::uint32_t> far_queue_pair(const std::string &device, std::uint32_t qp
 			return kDatagrams;
 		else if (qp.remote_qpn && *qp.remote_qpn)
 			return *qp.remote_qpn;
-	return Error{fmt::format("queue pair {} of {} is neither connected nor one of datagrams",
-				 qpn, device)};
+	return Error{fmt::format(
+		"queue pair {} of {} cannot be followed: it is not of UD, nor is a peer known", qpn,
+		device)};
 }
 
 /// The queue pair whose messages are followed.
@@ -305,8 +306,8 @@ const Command kCommands[] = {
 	{"trace",
 	 "follow",
 	 "tell the life of a queue pair's messages",
-	 "Prints what happens to each message that a queue pair sends, from the post to the\n"
-	 "completion, at this end and, if it is in this kernel, at the far one. Messages are numbered\n"
+	 "Prints what happens to each message that a queue pair of RC, UC or UD sends, from the post to\n"
+	 "the completion, at this end and, if it is in this kernel, at the far one. Messages are numbered\n"
 	 "from the start of the trace on.",
 	 {{"NAME", "the HCA"}},
 	 {{"qp", "N", "number of the queue pair", true},
