@@ -22,6 +22,7 @@ struct ibv_ah *pib_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return NULL;
 	}
 	ah->ahn = resp.drv_payload.ahn;
+	ah->pd_handle = pd->handle;
 	return &ah->ibv_ah;
 }
 

@@ -100,10 +100,12 @@ struct pib_pd {
  * struct pib_ah - address handle
  * @ibv_ah: the part that the application sees
  * @ahn: number by which work requests name it
+ * @pd_handle: its PD's; @ibv_ah.pd may be a parent domain that is gone
  */
 struct pib_ah {
 	struct ibv_ah ibv_ah;
 	uint32_t ahn;
+	uint32_t pd_handle;
 };
 
 /**
@@ -153,6 +155,7 @@ struct pib_srq {
  *	never changes
  * @ah_pd_at_post: a datagram by an address handle of another PD is refused
  *	when it is posted; never changes
+ * @pd_handle: its PD's, of one of datagrams; never changes
  * @max_send_sge: granted; never changes
  * @max_recv_sge: granted; never changes
  * @max_inline: granted; never changes
@@ -171,6 +174,7 @@ struct pib_qp {
 	struct pib_pd *domain;
 	uint32_t opcodes;
 	bool ah_pd_at_post;
+	uint32_t pd_handle;
 	uint32_t max_send_sge;
 	uint32_t max_recv_sge;
 	uint32_t max_inline;

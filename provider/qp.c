@@ -165,6 +165,8 @@ static int create_qp(struct ibv_context *context, struct pib_qp *qp,
 		return err;
 	}
 	qp->ah_pd_at_post = resp.drv_payload.flags & PIB_QP_AH_PD_AT_POST;
+	if (attr->qp_type == IBV_QPT_UD)
+		qp->pd_handle = attr->pd->handle;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		qp->vqp.comp_mask |= VERBS_QP_EX;
 	return 0;

@@ -86,7 +86,7 @@ static inline int wqe_set_ud(const struct pib_qp *qp, struct pib_send_wqe *wqe,
 			     struct ibv_ah *ah, uint32_t remote_qpn,
 			     uint32_t remote_qkey)
 {
-	if (qp->ah_pd_at_post && ah->pd->handle != qp->vqp.qp.pd->handle)
+	if (qp->ah_pd_at_post && to_pah(ah)->pd_handle != qp->pd_handle)
 		return EINVAL;
 
 	wqe->ud.ahn = to_pah(ah)->ahn;
