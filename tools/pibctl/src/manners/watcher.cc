@@ -20,6 +20,7 @@ constexpr std::size_t kMostPosted = 32768;
 constexpr std::size_t kMostCompletions = std::size_t{1} << 20;
 constexpr std::size_t kMostKeys = 65536;
 constexpr std::size_t kMostCalls = 1024;
+constexpr std::size_t kMostPosters = 16384;
 
 /// ibv_send_flags
 constexpr std::uint64_t kFence = 1;
@@ -165,6 +166,11 @@ bool read_posted(MannerPlace &place)
 	return true;
 }
 
+MannersWatcher::Poster poster_of(const MannerPlace &place)
+{
+	return {place.device, place.number, place.pid};
+}
+
 template <typename Queue>
 void bound(Queue &queue, std::size_t most)
 {
@@ -249,8 +255,13 @@ void MannersWatcher::take_stack(MannerPlace &found) const
 	const auto may_be = found.posted ? may_be_posted : may_be_of;
 	const auto place = std::find_if(places.rbegin(), places.rend(),
 					[&](const auto &each) { return may_be(found, each); });
-	if (place != places.rend())
+	if (place != places.rend()) {
 		found.stack = place->stack;
+		return;
+	}
+	const auto older = older_posts_.find(poster_of(found));
+	if (older != older_posts_.end() && may_be_posted(found, older->second))
+		found.stack = older->second.stack;
 }
 
 /// The trace may be read before, or after.
@@ -271,7 +282,29 @@ void MannersWatcher::posts(MannerPlace place)
 		if (may_be_posted(finding.first, place))
 			finding.first.stack = place.stack;
 	posts_.push_back(std::move(place));
-	bound(posts_, kMostCalls);
+	if (posts_.size() <= kMostCalls)
+		return;
+	const auto poster = poster_of(posts_.front());
+	if (older_posts_.size() < kMostPosters || older_posts_.contains(poster))
+		older_posts_[poster] = std::move(posts_.front());
+	posts_.pop_front();
+}
+
+/// A new one of its number may have posted already: what was told of that may be read before.
+void MannersWatcher::posts_end(const TraceRecord &record)
+{
+	MannerPlace gone;
+	gone.device = text_of(record, "device");
+	gone.number = count_of(record, "number");
+	gone.pid = static_cast<std::uint32_t>(count_of(record, "pid"));
+	const auto is_of_it = [&](const MannerPlace &place) {
+		return poster_of(place) == poster_of(gone) &&
+		       trace_seconds(place.time) <= trace_seconds(record.time);
+	};
+	std::erase_if(posts_, is_of_it);
+	const auto older = older_posts_.find(poster_of(gone));
+	if (older != older_posts_.end() && is_of_it(older->second))
+		older_posts_.erase(older);
 }
 
 /// kind, pid, thread, time, name of the program, what, and each call of the stack
@@ -426,6 +459,8 @@ void MannersWatcher::destroy_qp(const TraceRecord &record)
 		     fmt::format("destroy_qp in {} with {}", text_of(record, "from"),
 				 format_count(sends, "send")));
 	qps_.erase(key_of(record, text_of(record, "number")));
+	if (went_well(record))
+		posts_end(record);
 }
 
 void MannersWatcher::address(const TraceRecord &record)

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,9 @@ public:
 	/// The library that was preloaded has been heard of.
 	bool has_library() const { return library_; }
 
+	/// A queue pair of a process: device, number, PID.
+	using Poster = std::tuple<std::string, std::uint64_t, std::uint32_t>;
+
 private:
 	struct Posted {
 		std::uint32_t index = 0;
@@ -122,6 +126,8 @@ private:
 	void add(Manner manner, MannerPlace place, bool is_reaping);
 	void called(MannerPlace place);
 	void posts(MannerPlace place);
+	/// The queue pair was destroyed.
+	void posts_end(const TraceRecord &record);
 	void take_stack(MannerPlace &found) const;
 
 	std::map<Key, QueuePair> qps_;
@@ -134,6 +140,8 @@ private:
 	std::deque<MannerPlace> calls_;
 	/// Latest places from where it has told that work requests are posted, each of its own queue pair.
 	std::deque<MannerPlace> posts_;
+	/// The latest one of each queue pair that has no room there any more.
+	std::map<Poster, MannerPlace> older_posts_;
 	std::uint64_t missed_ = 0;
 	bool seen_ = false;
 	bool library_ = false;

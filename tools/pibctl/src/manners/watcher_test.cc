@@ -394,6 +394,41 @@ TEST(Manners, StackOfThePost)
 	}
 }
 
+/// Of a queue pair that posts from one place, among others whose places change.
+TEST(Manners, StackOfAPostLongAgo)
+{
+	Program p;
+	const auto told = [&](std::string_view post, int offset) {
+		p.watcher.take_told(fmt::format("post\t4711\t4700\t4.000001\tx\tpib0 {}\t/tmp/a+{}",
+						post, offset));
+	};
+	told("17 0", 1);
+	told("17 5", 2);
+	for (int i = 0; i < 3000; ++i)
+		told(fmt::format("18 {}", i), 3);
+	p.event("wr_posted", "qpn=17 pid=4711 index=6000 wr_id=0x1 opcode=SEND flags=0x2 "
+			     "bytes=8 rkey=0x0 qkey=0x80000001");
+	const auto &stack = p.watcher.findings().front().first.stack;
+	ASSERT_EQ(stack.size(), 1U);
+	EXPECT_EQ(stack[0].offset, 2U);
+}
+
+/// Another one has its number, and nothing was told of it.
+TEST(Manners, NoStackOfAQueuePairThatIsGone)
+{
+	for (const int others : {0, 3000}) {
+		Program p;
+		p.watcher.take_told("post\t4711\t4700\t4.000001\tx\tpib0 17 0\t/tmp/a+0x1");
+		for (int i = 0; i < others; ++i)
+			p.watcher.take_told(fmt::format(
+				"post\t4711\t4700\t4.000002\tx\tpib0 18 {}\t/tmp/a+0x2", i));
+		p.destroy_qp(kGone);
+		p.event("wr_posted", "qpn=17 pid=4711 index=0 wr_id=0x1 opcode=SEND flags=0x2 "
+				     "bytes=8 rkey=0x0 qkey=0x80000001");
+		EXPECT_TRUE(p.watcher.findings().front().first.stack.empty());
+	}
+}
+
 TEST(Manners, NoStackOfWhatTheKernelDestroys)
 {
 	Program p;
