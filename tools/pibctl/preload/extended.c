@@ -448,19 +448,20 @@ static int check_list(const struct queue *q)
 	return err;
 }
 
+/* Behind complete() another thread may have the queue pair, and its list. */
 static int wr_complete(struct qp_ex *qp)
 {
 	struct queue *q = queue_of(qp);
-	int err = check_list(q);
+	int err = check_list(q), num = q->num;
 	uint64_t of_call;
 
 	if (err) {
 		q->own.abort(qp);
 		return err;
 	}
-	if (!q->num)
+	if (!num)
 		return q->own.complete(qp);
-	if (q->num > BATCH) {
+	if (num > BATCH) {
 		posts_unknown(&qp->qp);
 		posts_lost(&qp->qp);
 		return q->own.complete(qp);
@@ -471,7 +472,7 @@ static int wr_complete(struct qp_ex *qp)
 	if (err)
 		posts_refused(of_call, 0);
 	else
-		posts_end(&qp->qp, (uint32_t)q->num);
+		posts_end(&qp->qp, (uint32_t)num);
 	return err;
 }
 

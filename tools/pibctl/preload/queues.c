@@ -132,14 +132,15 @@ struct more_calls more_calls_of(const struct context *context)
 
 /* ---- posts ---- */
 
+/* Once it is posted the list is not read again: another thread may have freed it. */
 static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 {
 	struct device device = device_of(qp->objects[0]);
 	struct send_wr *wr;
 	uint64_t call;
-	int err = 0, n;
+	int err = 0, n = 0;
 
-	for (wr = list; wr; wr = wr->next)
+	for (wr = list; wr; wr = wr->next, n++)
 		err |= check_bits("ibv_post_send", "send_flags", wr->flags, KNOWN_FLAGS);
 	if (err) {
 		*bad = list;
@@ -148,8 +149,9 @@ static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 	posts_begin(qp);
 	call = posts(qp, list);
 	err = device.send(qp, list, bad);
-	for (wr = list, n = 0; wr && (!err || wr != *bad); wr = wr->next)
-		n++;
+	if (err)
+		for (wr = list, n = 0; wr && wr != *bad; wr = wr->next)
+			n++;
 	posts_end(qp, (uint32_t)n);
 	if (err)
 		posts_refused(call, n);
