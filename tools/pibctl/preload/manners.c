@@ -162,15 +162,16 @@ static void tell_call(const char *verb)
 	send_line("call", verb, waiting < CALLS_ROOM);
 }
 
-void tell_post(const char *device, uint32_t qp_number, uint32_t first, int has_stack)
+int tell_post(const char *device, uint32_t qp_number, uint32_t first, int has_stack)
 {
 	char text[100];
 	int waiting;
 
-	if (!is_there() || ioctl(told_by, SIOCOUTQ, &waiting))
-		return;
+	if (!is_there() || ioctl(told_by, SIOCOUTQ, &waiting) ||
+	    (has_stack && waiting >= CALLS_ROOM))
+		return 0;
 	snprintf(text, sizeof(text), "%s %u %u", device, qp_number, first);
-	send_line("post", text, has_stack && waiting < CALLS_ROOM);
+	return !send_line("post", text, has_stack);
 }
 
 int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known)

@@ -37,9 +37,10 @@ int is_heard(void);
 int tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
  * Work requests are about to be posted to a queue pair of a device, this one first. Without
- * @has_stack, or room for it: nobody knows where those from it on are posted.
+ * @has_stack: nobody knows where those from it on are posted. Return: whether it was told; there
+ * may be no room, and for stacks there is less.
  */
-void tell_post(const char *device, uint32_t qp_number, uint32_t first, int has_stack);
+int tell_post(const char *device, uint32_t qp_number, uint32_t first, int has_stack);
 /* Tell of those bits of a field that are not among the known ones. Return: as tell(). */
 int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known);
 

@@ -12,12 +12,15 @@
 /* Queue pairs that are known at one time; of others nothing is said. */
 #define POSTERS	256
 
-/* @last: of the stack that was told last, 0: none. @is_lost: their number is not known any more. */
+/*
+ * @last: of the stack that was told last, 0: none. @is_bare: the last line had none. @is_lost: the
+ * number of those that were posted is not known any more.
+ */
 static struct poster {
 	const void *context;
 	uint32_t qp_number, posted;
 	uint64_t last;
-	int is_lost;
+	int is_bare, is_lost;
 } posters[POSTERS];
 
 static struct poster *poster_of(const void *context, uint32_t number)
@@ -43,30 +46,53 @@ static struct poster *poster_made(const struct qp *qp)
 	return p;
 }
 
-static void tell_from(const struct qp *qp, uint32_t first, int has_stack)
+static int tell_from(const struct qp *qp, uint32_t first, int has_stack)
 {
 	const struct context *context = qp->objects[0];
 
-	tell_post(NEXT(ibv_get_device_name)(context->device), qp->number, first, has_stack);
+	return tell_post(NEXT(ibv_get_device_name)(context->device), qp->number, first, has_stack);
+}
+
+/* @sum: of the stack of a call. Return: whether that is to be told. */
+static int has_news(const struct poster *p, uint64_t sum)
+{
+	return p->is_lost ? !p->is_bare : p->last != sum;
+}
+
+/*
+ * Without room for the stack one line without it is told, so that what is found later does not get
+ * the stack of a place before; each post tries the stack again.
+ */
+static void tell_place(const struct qp *qp, uint64_t sum, int is_lost)
+{
+	struct poster *p, was = { 0 };
+	int has_stack, is_bare;
+
+	take_lock();
+	p = poster_made(qp);
+	if (p) {
+		p->is_lost |= is_lost;
+		was = *p;
+		p->last = sum;
+	}
+	give_lock();
+	if (!p || !has_news(&was, sum))
+		return;
+	has_stack = !was.is_lost && tell_from(qp, was.posted, 1);
+	is_bare = !has_stack && (was.is_bare || tell_from(qp, was.posted, 0));
+	take_lock();
+	p = poster_of(qp->objects[0], qp->number);
+	if (p) {
+		p->is_bare = is_bare;
+		if (!has_stack && p->last == sum)
+			p->last = 0;
+	}
+	give_lock();
 }
 
 void posts_begin(const struct qp *qp)
 {
-	uint64_t sum = stack_sum();
-	struct poster *p;
-	uint32_t first = 0;
-	int is_new;
-
-	take_lock();
-	p = poster_made(qp);
-	is_new = p && !p->is_lost && p->last != sum;
-	if (is_new) {
-		p->last = sum;
-		first = p->posted;
-	}
-	give_lock();
-	if (is_new)
-		tell_from(qp, first, 1);
+	tell_place(qp, stack_sum(), 0);
 }
 
 void posts_end(const struct qp *qp, uint32_t num)
@@ -82,20 +108,7 @@ void posts_end(const struct qp *qp, uint32_t num)
 
 void posts_lost(const struct qp *qp)
 {
-	struct poster *p;
-	uint32_t first = 0;
-	int is_new;
-
-	take_lock();
-	p = poster_made(qp);
-	is_new = p && !p->is_lost;
-	if (is_new) {
-		p->is_lost = 1;
-		first = p->posted;
-	}
-	give_lock();
-	if (is_new)
-		tell_from(qp, first, 0);
+	tell_place(qp, 0, 1);
 }
 
 void posts_gone(const struct qp *qp)
