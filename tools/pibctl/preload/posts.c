@@ -9,7 +9,7 @@
 #include "posts.h"
 #include "queues.h"
 
-/* Queue pairs that are known at one time; of others nothing is said. */
+/* Queue pairs that are known at one time; where others post is not known. */
 #define POSTERS	256
 
 /*
@@ -33,16 +33,23 @@ static struct poster *poster_of(const void *context, uint32_t number)
 	return NULL;
 }
 
-/* The same, which may become known now. Return: NULL: there is no room. */
+/*
+ * The same, which may become known now. Return: NULL: there is no room. One that becomes known
+ * after that may have posted meanwhile.
+ */
 static struct poster *poster_made(const struct qp *qp)
 {
+	static int was_full;
 	struct poster *p = poster_of(qp->objects[0], qp->number);
 
 	if (p)
 		return p;
 	p = poster_of(NULL, 0);
 	if (p)
-		*p = (struct poster){ .context = qp->objects[0], .qp_number = qp->number };
+		*p = (struct poster){ .context = qp->objects[0], .qp_number = qp->number,
+				      .is_lost = was_full };
+	else
+		was_full = 1;
 	return p;
 }
 
