@@ -312,18 +312,19 @@ VISIBLE int ibv_destroy_cq(void *cq)
 VISIBLE int ibv_destroy_qp(struct qp *qp)
 {
 	struct qp was = *qp;
-	int place, err = destroyed(qp, "ibv_destroy_qp");
+	int place, place_of_posts, err = destroyed(qp, "ibv_destroy_qp");
 
 	if (err)
 		return err;
 	tell_call("destroy_qp");
 	place = extended_qp_leaves(qp);
+	place_of_posts = posts_leaves(qp);
 	err = NEXT(ibv_destroy_qp)(qp);
 	extended_qp_left(place, err);
+	posts_left(place_of_posts, &was, err);
 	if (!err) {
 		qp_gone(&was, "unpolled", "ibv_destroy_qp");
 		path_forgotten(&was);
-		posts_gone(&was);
 	}
 	return err;
 }

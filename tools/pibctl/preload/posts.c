@@ -23,6 +23,9 @@ static struct poster {
 	int is_bare, is_lost;
 } posters[POSTERS];
 
+/* The context of those that are about to go. */
+static const char leaving;
+
 static struct poster *poster_of(const void *context, uint32_t number)
 {
 	size_t i;
@@ -118,13 +121,23 @@ void posts_lost(const struct qp *qp)
 	tell_place(qp, 0, 1);
 }
 
-void posts_gone(const struct qp *qp)
+int posts_leaves(const struct qp *qp)
 {
 	struct poster *p;
 
 	take_lock();
 	p = poster_of(qp->objects[0], qp->number);
 	if (p)
-		p->context = NULL;
+		p->context = &leaving;
+	give_lock();
+	return p ? (int)(p - posters) : -1;
+}
+
+void posts_left(int place, const struct qp *qp, int err)
+{
+	if (place < 0)
+		return;
+	take_lock();
+	posters[place].context = err ? qp->objects[0] : NULL;
 	give_lock();
 }

@@ -11,7 +11,11 @@ void posts_begin(const struct qp *qp);
 void posts_end(const struct qp *qp, uint32_t num);
 /* Something is about to be posted, and nobody knows how many. */
 void posts_lost(const struct qp *qp);
-/* The queue pair was destroyed: another one may have its number. */
-void posts_gone(const struct qp *qp);
+/*
+ * The queue pair is about to be destroyed, and was not if @err. Another one may have its number
+ * before it is known that it has gone. Return: its place, for posts_left().
+ */
+int posts_leaves(const struct qp *qp);
+void posts_left(int place, const struct qp *qp, int err);
 
 #endif
