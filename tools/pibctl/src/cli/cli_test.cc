@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/cli.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <linux/pib.h>
@@ -146,6 +147,31 @@ TEST_F(Cli, TraceSaysWhatIsWrong)
 		EXPECT_TRUE(complains(about)) << complained;
 	}
 	EXPECT_TRUE(kernel.requests.empty());
+}
+
+/// Another HCA may have a queue pair of datagrams with the same number.
+TEST_F(Cli, TraceFollowsTheConnectionOfTheHcaThatIsNamed)
+{
+	const std::string file = testing::TempDir() + "trace.json";
+	const auto line = [](const char *event, const char *device, int qpn, const char *fields) {
+		return fmt::format(
+			R"({{"event":"{}","time":1.5,"device":"{}","port":1,"qpn":{},{}}})"
+			"\n",
+			event, device, qpn, fields);
+	};
+	std::ofstream(file)
+		<< line("qp_sent", "pib1", 17,
+			R"("far_qpn":30,"index":0,"service":"UD","opcode":"SEND","psn":5,"packets":1)")
+		<< line("wr_posted", "pib0", 17, R"("index":0,"opcode":"SEND","bytes":8)")
+		<< line("qp_sent", "pib0", 17,
+			R"("far_qpn":18,"index":0,"service":"RC","opcode":"SEND","psn":7,"packets":1)")
+		<< line("qp_received", "pib1", 18,
+			R"("far_qpn":17,"service":"RC","opcode":"SEND","psn":7,"packets":1)")
+		<< line("ack_sent", "pib1", 18, R"("far_qpn":17,"answer":"ACK","psn":7)");
+	EXPECT_EQ(pibctl({"trace", "follow", "pib0", "qp", "17", "from", file.c_str()}), 0)
+		<< complained;
+	EXPECT_NE(printed.find("qp 18 ack_sent"), std::string::npos) << printed;
+	std::filesystem::remove(file);
 }
 
 TEST_F(Cli, MannersSaysWhatIsWrong)

@@ -213,14 +213,18 @@ Result<std::vector<TraceRecord>> both_records(std::vector<TraceRecord> near,
 	return merge_records(std::move(near), *std::move(far), *offset);
 }
 
-/// True if what the queue pair has sent are datagrams.
-bool sends_datagrams(const std::vector<TraceRecord> &records, const Followed &followed)
+/// True if what the queue pair has sent are datagrams. The file is that of its machine: other devices, and the other
+/// machine, may have a queue pair of the same number.
+bool sends_datagrams(const std::vector<TraceRecord> &records, const Followed &followed,
+		     const std::string &file)
 {
 	const auto qpn = std::to_string(followed.qpn);
 	return std::ranges::any_of(records, [&](const TraceRecord &record) {
 		const auto *number = record.field("qpn");
+		const auto *device = record.field("device");
 		const auto *service = record.field("service");
-		return record.event == "qp_sent" && number && *number == qpn && service &&
+		return record.event == "qp_sent" && record.source == file && device &&
+		       *device == followed.name && number && *number == qpn && service &&
 		       *service == "UD";
 	});
 }
@@ -240,7 +244,9 @@ Status follow_files(const Context &context, const Followed &followed,
 		records = both_records(*std::move(records), files[1], filter);
 	if (!records)
 		return records.error();
-	const auto far_qpn = sends_datagrams(*records, followed) ? kDatagrams : connection->far_qpn;
+	const auto far_qpn = sends_datagrams(*records, followed, files.front())
+				     ? kDatagrams
+				     : connection->far_qpn;
 	Story story(context, MessageFollower(followed.name, followed.qpn, far_qpn, files.front()),
 		    followed.count);
 	for (const TraceRecord &record : *records)
