@@ -38,15 +38,23 @@ static const u8 judgements[PIB_DROPS] = {
 	[PIB_DROP_REFUSED] = PIB_CAPTURE_REFUSED,
 };
 
-void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h,
-			  u32 packets)
+/* Trace @packets of a burst with headers @h, from index @first on. */
+static void trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h, u32 first,
+		       u32 packets)
 {
 	struct pib_trace_burst t;
 
 	if (!trace_pib_dropped_enabled())
 		return;
 	pib_trace_burst_set(&t, h, packets);
+	t.psn = pib_psn_add(t.psn, first);
 	trace_pib_dropped(port->nd->name, port->p.num, reason, &t);
+}
+
+void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h,
+			  u32 packets)
+{
+	trace_drop(port, reason, h, 0, packets);
 }
 
 void pib_kport_failed(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason)
@@ -65,7 +73,7 @@ void pib_kport_dropped(const struct pib_kport *port, const struct pib_burst *b,
 void pib_kport_judged(struct pib_kport *port, u8 reason, struct pib_burst *b, u32 first,
 		      u32 packets)
 {
-	pib_kport_trace_drop(port, reason, &b->h, packets);
+	trace_drop(port, reason, &b->h, first, packets);
 	rcu_read_lock();
 	if (pib_captured(port) && judgements[reason] && !pib_port_owns_lid(&port->p, b->h.slid))
 		pib_capture_judged(port, b, first, packets, judgements[reason]);
