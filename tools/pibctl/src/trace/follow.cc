@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMessages = 1 << 15;
 /// Datagrams that are finished here and may still be on their way.
 constexpr std::size_t kDatagrams = 1 << 10;
+/// Queue pairs that have taken in datagrams whose completions are to come.
+constexpr std::size_t kArrivals = 1 << 10;
 constexpr std::uint32_t kMulticastQpn = 0xFFFFFF;
 /// Path MTUs, bytes.
 constexpr std::uint64_t kLeastMtu = 256;
@@ -264,36 +266,110 @@ MessageFollower::Message *MessageFollower::by_number(std::uint64_t number)
 	return number && found != messages_.end() ? &*found : nullptr;
 }
 
-/// The one that a queue pair has taken in, or that was dropped on its way there. Another HCA may have a sender of the
+/// The one that the queue pair has taken in, or that was dropped on its way there. Another HCA may have a sender of the
 /// same number, and queue pairs of datagrams the same PSNs.
-MessageFollower::Message *MessageFollower::datagram(const TraceRecord &record)
+MessageFollower::Message *MessageFollower::datagram(std::uint32_t qpn, std::uint32_t slid,
+						    std::uint32_t psn)
 {
-	const auto psn = number_of<std::uint32_t>(record, "psn");
-	const auto qpn = number_of<std::uint32_t>(record, "qpn");
-	const auto slid = number_of<std::uint32_t>(record, "slid");
-	const auto found = std::ranges::find_if(messages_, [&](const Message &message) {
-		return message.psn == psn && message.slid == slid &&
+	const auto is_it = [&](const Message &message) {
+		return message.psn && psn_distance(psn, *message.psn) >= 0 &&
+		       psn_distance(psn, message.end_psn) < 0 && message.slid == slid &&
 		       (message.far_qpn == qpn || message.far_qpn == kMulticastQpn);
-	});
+	};
+	const auto found = std::ranges::find_if(messages_, is_it);
 	return found == messages_.end() ? nullptr : &*found;
 }
 
-/// As far(), where each message has a far end of its own.
+bool MessageFollower::Arrival::is_at(const TraceRecord &record) const
+{
+	return file == record.source && field_is(record, "device", device) &&
+	       number_of<std::uint32_t>(record, "qpn") == qpn;
+}
+
+bool MessageFollower::Arrival::has(std::uint32_t which) const
+{
+	const auto ahead = psn_distance(which, psn);
+	return ahead >= 0 && static_cast<std::uint32_t>(ahead) < left;
+}
+
+/// Another sender's burst ends what the queue pair had of this one: its completions are not told.
+void MessageFollower::arrive(const TraceRecord &record)
+{
+	std::erase_if(arrivals_, [&](const Arrival &arrival) { return arrival.is_at(record); });
+	const auto *device = record.field("device");
+	if (!device || number_of<std::uint32_t>(record, "far_qpn") != qpn_)
+		return;
+	arrivals_.push_back({record.source, *device, number_of<std::uint32_t>(record, "qpn"),
+			     number_of<std::uint32_t>(record, "slid"),
+			     number_of<std::uint32_t>(record, "psn"),
+			     number_of<std::uint32_t>(record, "packets")});
+	if (arrivals_.size() > kArrivals)
+		arrivals_.pop_front();
+}
+
+/// Takes out what has no completion any more. Of a multicast the queue pair is not named: it is that of the device
+/// which has looked at it last.
+void MessageFollower::drop(const TraceRecord &record)
+{
+	const auto qpn = number_of<std::uint32_t>(record, "qpn");
+	const auto psn = number_of<std::uint32_t>(record, "psn");
+	const auto found =
+		std::find_if(arrivals_.rbegin(), arrivals_.rend(), [&](const Arrival &arrival) {
+			return arrival.file == record.source &&
+			       field_is(record, "device", arrival.device) &&
+			       (arrival.qpn == qpn || qpn == kMulticastQpn) &&
+			       arrival.slid == number_of<std::uint32_t>(record, "slid") &&
+			       arrival.has(psn);
+		});
+	if (found == arrivals_.rend())
+		return;
+	const auto passed = static_cast<std::uint32_t>(psn_distance(psn, found->psn)) +
+			    number_of<std::uint32_t>(record, "packets");
+	found->left -= std::min(found->left, passed);
+	found->psn += passed;
+	found->is_dropped = true;
+}
+
+/// A datagram that is too long for its receive is dropped before it completes that in error. An error ends the queue
+/// pair, so that none of the burst has another completion.
+MessageFollower::Message *MessageFollower::complete_datagram(const TraceRecord &record)
+{
+	const auto found = std::ranges::find_if(
+		arrivals_, [&](const Arrival &arrival) { return arrival.is_at(record); });
+	if (found == arrivals_.end())
+		return nullptr;
+	const bool is_too_long = found->is_dropped && field_is(record, "status", "LOC_LEN_ERR");
+	const bool is_flushed = field_is(record, "status", "WR_FLUSH_ERR");
+	Message *message = nullptr;
+	if (is_too_long || (found->left && !is_flushed))
+		message = datagram(found->qpn, found->slid, found->psn - is_too_long);
+	found->is_dropped = false;
+	++found->psn;
+	if (found->left <= 1 || !field_is(record, "status", "SUCCESS"))
+		arrivals_.erase(found);
+	else
+		--found->left;
+	return message;
+}
+
+/// As far(), where each message has a far end of its own. Of a burst the first is told.
 MessageFollower::Message *MessageFollower::far_datagram(const TraceRecord &record)
 {
-	const auto *device = record.field("device");
-	const auto place = fmt::format("{} {} {}", record.source, device ? *device : "",
-				       number_of<std::uint32_t>(record, "qpn"));
-	if (record.event == "dropped")
-		return number_of<std::uint32_t>(record, "src_qpn") == qpn_ ? datagram(record)
-									   : nullptr;
 	if (record.event == "completion" && is_receive(record))
-		return by_number(std::exchange(received_by_[place], 0));
-	if (record.event != "qp_received" || number_of<std::uint32_t>(record, "far_qpn") != qpn_)
+		return complete_datagram(record);
+	const bool drops = record.event == "dropped";
+	if (drops ? number_of<std::uint32_t>(record, "src_qpn") != qpn_
+		  : record.event != "qp_received")
 		return nullptr;
-	Message *message = datagram(record);
-	received_by_[place] = message ? message->number : 0;
-	return message;
+	if (drops)
+		drop(record);
+	else
+		arrive(record);
+	if (!drops && number_of<std::uint32_t>(record, "far_qpn") != qpn_)
+		return nullptr;
+	return datagram(number_of<std::uint32_t>(record, "qpn"),
+			number_of<std::uint32_t>(record, "slid"),
+			number_of<std::uint32_t>(record, "psn"));
 }
 
 /// Of a completion: the message that was taken in before it, which has no other one.
@@ -336,7 +412,7 @@ std::optional<MessageEvent> MessageFollower::follow(const TraceRecord &record)
 {
 	if (record.kind == TraceRecord::Kind::kLost) {
 		received_ = 0;
-		received_by_.clear();
+		arrivals_.clear();
 	}
 	if (record.kind != TraceRecord::Kind::kEvent)
 		return std::nullopt;

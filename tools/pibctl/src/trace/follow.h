@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,6 +84,23 @@ private:
 		/// It was said that it is left out.
 		bool is_told = false;
 	};
+	/// Datagrams of a burst that a queue pair has taken in, and has not completed yet.
+	struct Arrival {
+		/// Of the queue pair.
+		std::string file;
+		std::string device;
+		std::uint32_t qpn = 0;
+		/// Whence they come.
+		std::uint32_t slid = 0;
+		/// Of the next one, if any are left.
+		std::uint32_t psn = 0;
+		std::uint32_t left = 0;
+		/// The one before it was dropped.
+		bool is_dropped = false;
+
+		bool is_at(const TraceRecord &record) const;
+		bool has(std::uint32_t which) const;
+	};
 
 	bool is_near(const TraceRecord &record) const;
 	bool is_far(const TraceRecord &record);
@@ -92,7 +108,10 @@ private:
 	Message *near(const TraceRecord &record);
 	Message *far(const TraceRecord &record);
 	Message *far_datagram(const TraceRecord &record);
-	Message *datagram(const TraceRecord &record);
+	Message *datagram(std::uint32_t qpn, std::uint32_t slid, std::uint32_t psn);
+	void arrive(const TraceRecord &record);
+	void drop(const TraceRecord &record);
+	Message *complete_datagram(const TraceRecord &record);
 	Message *by_number(std::uint64_t number);
 	Message *send(const TraceRecord &record);
 	Message *send_next(const TraceRecord &record);
@@ -121,8 +140,8 @@ private:
 	std::uint64_t mtu_ = 0;
 	/// The message that the far end has taken in last: its completion follows. 0: not known.
 	std::uint64_t received_ = 0;
-	/// Of datagrams: the same of each queue pair that takes some in, by file, device and number.
-	std::map<std::string, std::uint64_t> received_by_;
+	/// Of datagrams: at most one of each queue pair, the latest last.
+	std::deque<Arrival> arrivals_;
 	/// Index of the message that was finished last.
 	std::optional<std::uint32_t> finished_;
 	/// In the order of their indices.

@@ -326,9 +326,32 @@ protected:
 					   "slid={}",
 					   100 + index, slid));
 	}
-	std::uint64_t taken_by(std::string_view device, int qpn)
+	/// The datagram of this index and those behind it, in one burst.
+	std::uint64_t burst_received(int index, int packets)
 	{
-		return message("completion", device, qpn, "wr_id=0x9 opcode=RECV status=SUCCESS");
+		return far("qp_received", fmt::format("far_qpn=17 service=UD opcode=SEND psn={} "
+						      "packets={} slid=1",
+						      100 + index, packets));
+	}
+	std::uint64_t dropped_at(std::string_view device, int qpn, int index, int packets = 1)
+	{
+		return message("dropped", device, qpn,
+			       fmt::format("src_qpn=17 reason=no_receive psn={} packets={} slid=1",
+					   100 + index, packets));
+	}
+	std::uint64_t taken_by(std::string_view device, int qpn,
+			       std::string_view status = "SUCCESS")
+	{
+		return message("completion", device, qpn,
+			       fmt::format("wr_id=0x9 opcode=RECV status={}", status));
+	}
+	void send_to(int qpn, int first, int last)
+	{
+		for (int index = first; index <= last; ++index) {
+			post(index, 8);
+			sent_to(qpn, index);
+			completed(index, "opcode=SEND");
+		}
 	}
 };
 
@@ -392,6 +415,115 @@ TEST_F(FollowDatagrams, UnsignaledOnesAreFinishedOnce)
 	post(3, 8);
 	completed(3, "opcode=SEND");
 	EXPECT_TRUE(last_->before.empty());
+}
+
+TEST_F(FollowDatagrams, OfABurstEachHasItsCompletion)
+{
+	send_to(18, 1, 4);
+	EXPECT_EQ(burst_received(1, 3), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 2U);
+	EXPECT_EQ(taken_by("pib1", 18), 3U);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+}
+
+TEST_F(FollowDatagrams, OfABurstThoseThatAreDroppedHaveNone)
+{
+	send_to(18, 1, 4);
+	burst_received(1, 4);
+	EXPECT_EQ(dropped_at("pib1", 18, 1), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 2U);
+	EXPECT_EQ(dropped_at("pib1", 18, 3), 3U);
+	EXPECT_EQ(taken_by("pib1", 18), 4U);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+	burst_received(1, 4);
+	EXPECT_EQ(dropped_at("pib1", 18, 1, 4), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+}
+
+TEST_F(FollowDatagrams, OneOfSeveralPackets)
+{
+	post(1, 20);
+	near("qp_sent",
+	     "far_qpn=18 index=1 service=UD opcode=SEND psn=101 packets=3 bytes=20 slid=1");
+	completed(1, "opcode=SEND");
+	EXPECT_EQ(burst_received(1, 2), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+	EXPECT_EQ(dropped_at("pib1", 18, 3), 1U);
+	EXPECT_EQ(dropped_at("pib1", 18, 4), 0U);
+}
+
+TEST_F(FollowDatagrams, WhatWasDroppedHasNoCompletion)
+{
+	send_to(18, 1, 1);
+	EXPECT_EQ(received_by("pib1", 18, 1), 1U);
+	EXPECT_EQ(dropped_at("pib1", 18, 1), 1U);
+	// another sender's
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+}
+
+TEST_F(FollowDatagrams, ADropElsewhereIsNoneOfThePlace)
+{
+	send_to(0xFFFFFF, 1, 1);
+	EXPECT_EQ(received_by("pib1", 18, 1), 1U);
+	EXPECT_EQ(dropped_at("sw0", 18, 1), 1U);
+	EXPECT_EQ(dropped_at("pib1", 19, 1), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+}
+
+/// Drops of a multicast have the group's number. The queue pair is the one that has looked at it last.
+TEST_F(FollowDatagrams, OfAGroupTheCopyThatWasDroppedHasNoCompletion)
+{
+	send_to(0xFFFFFF, 1, 1);
+	received_by("pib1", 18, 1);
+	received_by("pib1", 19, 1);
+	received_by("pib2", 18, 1);
+	EXPECT_EQ(dropped_at("pib1", 0xFFFFFF, 1), 1U);
+	EXPECT_EQ(taken_by("pib1", 19), 0U);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+	EXPECT_EQ(taken_by("pib2", 18), 1U);
+}
+
+TEST_F(FollowDatagrams, AnotherSendersCompletionIsNotTold)
+{
+	send_to(18, 1, 1);
+	received_by("pib1", 18, 1);
+	message("qp_received", "pib1", 18,
+		"far_qpn=5 service=UD opcode=SEND psn=3 packets=1 slid=4");
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+}
+
+/// It is dropped, and has a completion in error, which ends the queue pair.
+TEST_F(FollowDatagrams, OneThatIsTooLongForItsReceive)
+{
+	send_to(18, 1, 3);
+	burst_received(1, 3);
+	EXPECT_EQ(taken_by("pib1", 18), 1U);
+	EXPECT_EQ(dropped_at("pib1", 18, 2), 2U);
+	EXPECT_EQ(taken_by("pib1", 18, "LOC_LEN_ERR"), 2U);
+	EXPECT_EQ(taken_by("pib1", 18, "WR_FLUSH_ERR"), 0U);
+}
+
+TEST_F(FollowDatagrams, AnErrorAtTheReceiverEndsTheBurst)
+{
+	send_to(18, 1, 3);
+	burst_received(1, 3);
+	EXPECT_EQ(taken_by("pib1", 18, "LOC_PROT_ERR"), 1U);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+	received_by("pib1", 18, 3);
+	EXPECT_EQ(taken_by("pib1", 18, "WR_FLUSH_ERR"), 0U);
+	EXPECT_EQ(taken_by("pib1", 18), 0U);
+}
+
+TEST_F(FollowDatagrams, OnlySoManyReceiversAreKnown)
+{
+	send_to(0xFFFFFF, 1, 1);
+	for (int qpn = 100; qpn < 100 + 1025; ++qpn)
+		received_by("pib1", qpn, 1);
+	EXPECT_EQ(taken_by("pib1", 100), 0U);
+	EXPECT_EQ(taken_by("pib1", 101), 1U);
+	EXPECT_EQ(taken_by("pib1", 1124), 1U);
 }
 
 TEST_F(Follow, WhatIsLeftOutIsSaidOnce)
