@@ -130,12 +130,29 @@ bool MessageFollower::is_far(const TraceRecord &record)
 	       record.source == far_file_;
 }
 
+/// Later events belong to none of the messages until now.
+void MessageFollower::forget()
+{
+	messages_.clear();
+	finished_.reset();
+	next_psn_.reset();
+	read_bytes_ = 0;
+	mtu_ = 0;
+}
+
+/// An index that was there before is of another queue pair, which has got the same number. Events of two CPUs may come
+/// in the wrong order, which the time says.
 MessageFollower::Message *MessageFollower::post(const TraceRecord &record)
 {
 	Message message;
-	message.number = ++posted_;
 	message.posted = trace_seconds(record.time);
 	message.index = number_of<std::uint32_t>(record, "index");
+	if (posted_index_ && index_distance(message.index, *posted_index_) <= 0 &&
+	    message.posted > posted_at_)
+		forget();
+	posted_index_ = message.index;
+	posted_at_ = message.posted;
+	message.number = ++posted_;
 	message.is_signaled = number_of<std::uint64_t>(record, "flags") & kSignaled;
 	message.is_read = field_is(record, "opcode", "RDMA_READ");
 	message.bytes = number_of<std::uint64_t>(record, "bytes");
@@ -167,12 +184,14 @@ MessageFollower::Message *MessageFollower::by_psn(const TraceRecord &record)
 	return found && has(*found, psn) ? found : nullptr;
 }
 
-/// Names of work requests may be all the same, and are 0 of what the kernel posts.
+/// Of two with the same index the later one. Names of work requests may be all the same, and are 0 of what the kernel posts.
 MessageFollower::Message *MessageFollower::by_index(const TraceRecord &record)
 {
 	const auto index = number_of<std::uint32_t>(record, "index");
-	const auto found = std::ranges::find(messages_, index, &Message::index);
-	return found == messages_.end() ? leave_out(index) : &*found;
+	const auto found =
+		std::find_if(messages_.rbegin(), messages_.rend(),
+			     [&](const Message &message) { return message.index == index; });
+	return found == messages_.rend() ? leave_out(index) : &*found;
 }
 
 /// Makes a message whose post was not seen. Nothing: it is finished.
@@ -267,7 +286,7 @@ MessageFollower::Message *MessageFollower::by_number(std::uint64_t number)
 }
 
 /// The one that the queue pair has taken in, or that was dropped on its way there. Another HCA may have a sender of the
-/// same number, and queue pairs of datagrams the same PSNs.
+/// same number, and queue pairs of datagrams the same PSNs. These come again after a RESET: it is the latest.
 MessageFollower::Message *MessageFollower::datagram(std::uint32_t qpn, std::uint32_t slid,
 						    std::uint32_t psn)
 {
@@ -276,8 +295,8 @@ MessageFollower::Message *MessageFollower::datagram(std::uint32_t qpn, std::uint
 		       psn_distance(psn, message.end_psn) < 0 && message.slid == slid &&
 		       (message.far_qpn == qpn || message.far_qpn == kMulticastQpn);
 	};
-	const auto found = std::ranges::find_if(messages_, is_it);
-	return found == messages_.end() ? nullptr : &*found;
+	const auto found = std::find_if(messages_.rbegin(), messages_.rend(), is_it);
+	return found == messages_.rend() ? nullptr : &*found;
 }
 
 bool MessageFollower::Arrival::is_at(const TraceRecord &record) const

@@ -112,6 +112,7 @@ private:
 	void arrive(const TraceRecord &record);
 	void drop(const TraceRecord &record);
 	Message *complete_datagram(const TraceRecord &record);
+	void forget();
 	Message *by_number(std::uint64_t number);
 	Message *send(const TraceRecord &record);
 	Message *send_next(const TraceRecord &record);
@@ -142,6 +143,9 @@ private:
 	std::uint64_t received_ = 0;
 	/// Of datagrams: at most one of each queue pair, the latest last.
 	std::deque<Arrival> arrivals_;
+	/// Of the message that was posted last.
+	std::optional<std::uint32_t> posted_index_;
+	double posted_at_ = 0;
 	/// Index of the message that was finished last.
 	std::optional<std::uint32_t> finished_;
 	/// In the order of their indices.

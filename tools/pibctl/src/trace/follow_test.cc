@@ -516,6 +516,31 @@ TEST_F(FollowDatagrams, AnErrorAtTheReceiverEndsTheBurst)
 	EXPECT_EQ(taken_by("pib1", 18), 0U);
 }
 
+TEST_F(FollowDatagrams, PsnsThatComeAgainAreOfTheLatest)
+{
+	send_to(18, 1, 1);
+	post(2, 8);
+	near("qp_sent",
+	     "far_qpn=18 index=2 service=UD opcode=SEND psn=101 packets=1 bytes=8 slid=1");
+	EXPECT_EQ(received_by("pib1", 18, 1), 2U);
+	EXPECT_EQ(taken_by("pib1", 18), 2U);
+	EXPECT_EQ(dropped_at("sw0", 18, 1), 2U);
+}
+
+TEST_F(FollowDatagrams, AnotherQueuePairOfTheSameNumber)
+{
+	send_to(18, 1, 3);
+	post(1, 8);
+	EXPECT_EQ(sent_to(18, 1), 4U);
+	EXPECT_EQ(completed(1, "opcode=SEND"), 4U);
+	EXPECT_TRUE(last_->before.empty());
+	EXPECT_EQ(received_by("pib1", 18, 1), 4U);
+	// its post is lost
+	EXPECT_EQ(sent_to(18, 2), 0U);
+	ASSERT_TRUE(last_);
+	EXPECT_TRUE(last_->left_out);
+}
+
 TEST_F(FollowDatagrams, OnlySoManyReceiversAreKnown)
 {
 	send_to(0xFFFFFF, 1, 1);
@@ -524,6 +549,34 @@ TEST_F(FollowDatagrams, OnlySoManyReceiversAreKnown)
 	EXPECT_EQ(taken_by("pib1", 100), 0U);
 	EXPECT_EQ(taken_by("pib1", 101), 1U);
 	EXPECT_EQ(taken_by("pib1", 1124), 1U);
+}
+
+TEST_F(Follow, AnotherQueuePairOfTheSameNumber)
+{
+	post(1, 8);
+	post(2, 8);
+	sent(1);
+	post(0, 8);
+	EXPECT_EQ(completed(0, "opcode=SEND status=SUCCESS"), 3U);
+	EXPECT_TRUE(last_->before.empty());
+	post(1, 8);
+	EXPECT_EQ(sent(1), 4U);
+	EXPECT_EQ(completed(1, "opcode=SEND status=SUCCESS"), 4U);
+}
+
+/// Those of two CPUs: the time says that the index is none that comes again.
+TEST_F(Follow, PostsInTheWrongOrder)
+{
+	post(1, 8);
+	post(3, 8);
+	now_ -= 2;
+	post(2, 8);
+	EXPECT_EQ(sent(1), 1U);
+	EXPECT_EQ(sent(3), 2U);
+	EXPECT_EQ(sent(2), 3U);
+	now_ += 2;
+	post(4, 8);
+	EXPECT_EQ(sent(1), 1U);
 }
 
 TEST_F(Follow, WhatIsLeftOutIsSaidOnce)
