@@ -413,6 +413,7 @@ MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 std::vector<FinishedMessage> MessageFollower::retire(std::uint32_t index)
 {
 	const std::size_t kept = far_qpn_ ? 0 : kDatagrams;
+	std::size_t finished = 0;
 	std::vector<FinishedMessage> before;
 	for (Message &message : messages_) {
 		if (index_distance(message.index, index) > 0)
@@ -420,8 +421,9 @@ std::vector<FinishedMessage> MessageFollower::retire(std::uint32_t index)
 		if (!message.is_finished && message.number && message.index != index)
 			before.push_back({message.number, message.is_signaled});
 		message.is_finished = true;
+		++finished;
 	}
-	while (messages_.size() > kept && messages_.front().is_finished)
+	for (; finished > kept; --finished)
 		messages_.pop_front();
 	finished_ = index;
 	return before;

@@ -541,6 +541,27 @@ TEST_F(FollowDatagrams, AnotherQueuePairOfTheSameNumber)
 	EXPECT_TRUE(last_->left_out);
 }
 
+TEST_F(FollowDatagrams, TheLast1024AreKnown)
+{
+	send_to(18, 1, 1025);
+	EXPECT_EQ(received_by("pib1", 18, 1), 0U);
+	EXPECT_EQ(received_by("pib1", 18, 2), 2U);
+	EXPECT_EQ(received_by("pib1", 18, 1025), 1025U);
+}
+
+TEST_F(FollowDatagrams, TheLast1024AreThoseThatAreFinished)
+{
+	for (int index = 1; index <= 2000; ++index) {
+		post(index, 8);
+		sent_to(18, index);
+	}
+	for (int index = 1; index <= 1025; ++index)
+		completed(index, "opcode=SEND");
+	EXPECT_EQ(received_by("pib1", 18, 1), 0U);
+	EXPECT_EQ(received_by("pib1", 18, 2), 2U);
+	EXPECT_EQ(received_by("pib1", 18, 2000), 2000U);
+}
+
 TEST_F(FollowDatagrams, OnlySoManyReceiversAreKnown)
 {
 	send_to(0xFFFFFF, 1, 1);
