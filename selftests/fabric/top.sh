@@ -92,7 +92,7 @@ def load(name):
     return json.load(open(f"{sys.argv[1]}/{name}"))
 def lines(name):
     return {m[1]: int(m[2]) for m in re.finditer(r"^(\w+):[.]*(\d+)", open(f"{sys.argv[1]}/{name}").read(), re.M)}
-before, after = ([p for p in load(name)["counters"] if p["port"] == 1][0] for name in ("before", "after"))
+before, after = ([p["counters"] for p in load(name)["counters"] if p["port"] == 1][0] for name in ("before", "after"))
 files, told = lines("files"), lines("performance")
 words = {"port_xmit_data": "port_xmit_bytes", "port_rcv_data": "port_rcv_bytes"}
 bad = []
@@ -118,7 +118,7 @@ cleared() {
 	local files=/sys/class/infiniband/pib0/ports/1/counters before
 	before=$(<$files/port_xmit_packets)
 	perfquery -x -R -C pib0 "$(lid_of pib0)" 1 && [ "$(<$files/port_xmit_packets)" -lt "$before" ] &&
-		pibctl -j show counters pib0/1 | jq -e ".counters[] | select(.port == 1).port_xmit_packets >= $before"
+		pibctl -j show counters pib0/1 | jq -e ".counters[] | select(.port == 1).counters.port_xmit_packets >= $before"
 }
 runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 </dev/null || { cat "$work/doc"; return 1; }; }
 
