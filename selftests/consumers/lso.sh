@@ -55,11 +55,12 @@ saw() { wait_for 20 saw_it ".verb == \"$1\" and .device == \"pib0\" and .result 
 
 # behaves NAME: with that behavior large sends are as they were, but where an AH of another PD is refused
 behaves() {
-	local refuses=0 rc
+	local refuses=0 late=0 rc
 	[ "$1" != ah-pd-at-post ] || refuses=1
+	[ "$1" != late-completions ] || late=1
 	pibctl set pib0 behavior "$1" seed 7 || return 1
 	rmmod lso
-	loads lso refuses_ah=$refuses
+	loads lso refuses_ah=$refuses completes_late=$late
 	rc=$?
 	pibctl set pib0 behavior none
 	return $rc
