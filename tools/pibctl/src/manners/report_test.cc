@@ -15,8 +15,9 @@ MannerFinding finding(Manner manner, std::uint64_t count, bool is_reaping)
 	MannerFinding finding;
 	finding.manner = manner;
 	finding.count = count;
-	finding.first = {
-		"pib0", "qp", 17, 4711, "program", 4712, "5.25", "modify_qp sq_psn 16777216", {}};
+	finding.first = {"pib0",    "qp", 17,	  4711,
+			 "program", 4712, "5.25", "modify_qp sq_psn 16777216",
+			 {},	    {}};
 	finding.is_reaping = is_reaping;
 	return finding;
 }

@@ -59,6 +59,21 @@ public:
 	}
 
 	/// "NAME COUNT WHAT" of each, with line ends.
+	/// Of queue pair 17, whose Q_Key has the top bit.
+	void post_bad_qkey(int index)
+	{
+		event("wr_posted",
+		      fmt::format("qpn=17 pid=4711 index={} wr_id=0x1 opcode=SEND flags=0x2 "
+				  "bytes=8 rkey=0x0 qkey=0x80000001",
+				  index));
+	}
+	/// The first finding has the stack of one call, at that offset.
+	void expect_stack_of(std::uint64_t offset) const
+	{
+		const auto &stack = watcher.findings().front().first.stack;
+		ASSERT_EQ(stack.size(), 1U);
+		EXPECT_EQ(stack[0].offset, offset);
+	}
 	std::string found() const
 	{
 		std::string text;
@@ -358,9 +373,7 @@ TEST(Manners, StackOfTheCallBefore)
 		if (comes_first)
 			wide();
 		EXPECT_EQ(p.found(), "wide-field 1 modify_qp timeout 32\n");
-		const auto &stack = p.watcher.findings().front().first.stack;
-		ASSERT_EQ(stack.size(), 1U);
-		EXPECT_EQ(stack[0].offset, 2U);
+		p.expect_stack_of(2);
 	}
 }
 
@@ -369,13 +382,8 @@ TEST(Manners, StackOfThePost)
 {
 	for (const bool comes_first : {false, true}) {
 		Program p;
-		const auto bad = [&] {
-			p.event("wr_posted",
-				"qpn=17 pid=4711 index=3 wr_id=0x1 opcode=SEND flags=0x2 "
-				"bytes=8 rkey=0x0 qkey=0x80000001");
-		};
 		if (!comes_first)
-			bad();
+			p.post_bad_qkey(3);
 		p.watcher.take_told("post\t4711\t4700\t4.000001\tx\tpib0 17 0\t/tmp/a+0x1");
 		p.watcher.take_told("post\t4711\t4700\t4.000002\tx\tpib0 17 2\t/tmp/a+0x2");
 		p.watcher.take_told("post\t4711\t4700\t4.000003\tx\tpib0 17 4\t/tmp/a+0x3");
@@ -386,11 +394,9 @@ TEST(Manners, StackOfThePost)
 		p.watcher.take_told("post\t4711\t4700\t4.000003\tx\tpib0 17\t/tmp/a+0x8");
 		p.watcher.take_told("call\t4711\t4712\t4.000004\tx\tqkey\t/tmp/a+0x9");
 		if (comes_first)
-			bad();
+			p.post_bad_qkey(3);
 		EXPECT_EQ(p.found(), "qkey-top-bit 1 qkey 0x80000001\n");
-		const auto &stack = p.watcher.findings().front().first.stack;
-		ASSERT_EQ(stack.size(), 1U);
-		EXPECT_EQ(stack[0].offset, 2U);
+		p.expect_stack_of(2);
 	}
 }
 
@@ -406,11 +412,8 @@ TEST(Manners, StackOfAPostLongAgo)
 	told("17 5", 2);
 	for (int i = 0; i < 3000; ++i)
 		told(fmt::format("18 {}", i), 3);
-	p.event("wr_posted", "qpn=17 pid=4711 index=6000 wr_id=0x1 opcode=SEND flags=0x2 "
-			     "bytes=8 rkey=0x0 qkey=0x80000001");
-	const auto &stack = p.watcher.findings().front().first.stack;
-	ASSERT_EQ(stack.size(), 1U);
-	EXPECT_EQ(stack[0].offset, 2U);
+	p.post_bad_qkey(6000);
+	p.expect_stack_of(2);
 }
 
 /// Another one has its number, and nothing was told of it.
@@ -423,8 +426,7 @@ TEST(Manners, NoStackOfAQueuePairThatIsGone)
 			p.watcher.take_told(fmt::format(
 				"post\t4711\t4700\t4.000002\tx\tpib0 18 {}\t/tmp/a+0x2", i));
 		p.destroy_qp(kGone);
-		p.event("wr_posted", "qpn=17 pid=4711 index=0 wr_id=0x1 opcode=SEND flags=0x2 "
-				     "bytes=8 rkey=0x0 qkey=0x80000001");
+		p.post_bad_qkey(0);
 		EXPECT_TRUE(p.watcher.findings().front().first.stack.empty());
 	}
 }
