@@ -65,7 +65,6 @@ under_writer() {
 	wait $writer
 	disk_gone
 }
-has_sent() { [ "$(port_attr 1 counters/port_xmit_packets)" -gt $((sent + 100)) ]; }
 shown "$nvme" kernel "HCA deleted under a writer" under_writer
 check "host 2 takes the disk back" h 2 "$here/nvmet" stop
 ends() {

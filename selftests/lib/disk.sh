@@ -56,16 +56,22 @@ keep_writing() {
 	done
 }
 
-# cable_out SECONDS: pulled under a writer and put back; the writer ends without an error, and its bytes are there
+has_sent() { [ "$(port_attr 1 counters/port_xmit_packets)" -gt $((sent + 100)) ]; }
+
+# cable_out SECONDS: pulled under a writer that has begun, and put back; nothing leaves meanwhile, the writer ends without an
+# error, and its bytes are there
 cable_out() {
 	local writer rc=0 want
 	random_files
 	want=$(sha256sum </tmp/sent)
 	rm -f /tmp/enough
+	sent=$(port_attr 1 counters/port_xmit_packets)
 	keep_writing & writer=$!
-	sleep 0.3
+	wait_for 20 has_sent || { echo "nothing is written"; rc=1; }
 	ip link set eth0 down || rc=1
+	wait_for 10 port_is 1 DOWN || { echo "the port is up with the cable out"; rc=1; }
 	sleep "$1"
+	port_is 1 DOWN || { echo "the port came up with the cable out"; rc=1; }
 	kill -0 $writer || { echo "the writer has ended while the cable was out"; rc=1; }
 	touch /tmp/enough
 	ip link set eth0 up || rc=1
