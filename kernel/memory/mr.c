@@ -63,6 +63,7 @@ static void mr_free(struct pib_mr *mr)
 	if (mr->release)
 		mr->release(mr);
 	kvfree(mr->map.pages);
+	kvfree(mr->set);
 	ib_umem_release(mr->umem);
 	pib_odp_put(mr->odp);
 	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_MR);
@@ -416,7 +417,8 @@ struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num
 		return ERR_CAST(mr);
 	mr->max_pages = max_num_sg;
 	mr->map.pages = kvcalloc(max_num_sg, sizeof(*mr->map.pages), GFP_KERNEL_ACCOUNT);
-	if (!mr->map.pages) {
+	mr->set = kvcalloc(max_num_sg, sizeof(*mr->set), GFP_KERNEL_ACCOUNT);
+	if (!mr->map.pages || !mr->set) {
 		pib_mr_discard(mr);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -430,10 +432,14 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 
 	if (mr->set_pages == mr->max_pages)
 		return -ENOMEM;
-	mr->map.pages[mr->set_pages++] = addr;
+	mr->set[mr->set_pages++] = addr;
 	return 0;
 }
 
+/*
+ * The region may still be registered: consumers post LOCAL_INV and do not wait, or map first and
+ * post LOCAL_INV with REG_MR. Until then the old key leads to the old pages.
+ */
 int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigned int *offset)
 {
 	struct pib_mr *mr = to_mr(ibmr);
@@ -442,7 +448,28 @@ int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
 		return pib_refuse(ibmr->device, -EINVAL, "mr %#x: map_mr_sg: no region of alloc_mr",
 				  ibmr->lkey);
 	mr->set_pages = 0;
+	mr->is_set = true;
 	return ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
+}
+
+/*
+ * Have the region lead where map_mr_sg has said last. Nobody refers to the region, and no key leads
+ * to it. Registered again without a call of map_mr_sg, it keeps its pages.
+ */
+static void mr_take_set(struct pib_mr *mr)
+{
+	const struct ib_mr *ib = &mr->ib;
+	struct pib_mr_map *map = &mr->map;
+
+	if (mr->is_set) {
+		swap(map->pages, mr->set);
+		map->npages = mr->set_pages;
+		mr->is_set = false;
+	}
+	map->iova = ib->iova;
+	map->length = ib->length;
+	map->shift = ilog2(ib->page_size);
+	map->base = ib->iova & (ib->page_size - 1);
 }
 
 int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
@@ -464,11 +491,7 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	WRITE_ONCE(mr->wanted, false);
 	mr->k.key = key;
 	mr->access = access;
-	mr->map.iova = ibmr->iova;
-	mr->map.length = ibmr->length;
-	mr->map.shift = ilog2(ibmr->page_size);
-	mr->map.base = ibmr->iova & (ibmr->page_size - 1);
-	mr->map.npages = mr->set_pages;
+	mr_take_set(mr);
 	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, true);
 	return 0;

@@ -66,8 +66,11 @@ struct pib_mr_map {
  * @windows: memory windows bound to the region
  * @umem: PIB_MR_TYPE_USER: the pinned pages, or
  * @odp: pages that come and go; @map then has no pages, only numbers
- * @max_pages: PIB_MR_TYPE_FAST: room in @map.pages
+ * @max_pages: PIB_MR_TYPE_FAST: room in @map.pages and in @set
+ * @set: PIB_MR_TYPE_FAST: what map_mr_sg has put there, for the next REG_MR. Until that is executed
+ *	@map leads where the last one has had it lead
  * @set_pages: PIB_MR_TYPE_FAST: pages that map_mr_sg has put there
+ * @is_set: PIB_MR_TYPE_FAST: map_mr_sg was called since the last REG_MR
  * @priv: for @release
  * @release: called when the region is freed, to release @priv; NULL: there is nothing more
  * @obj: in pib_pd.objects
@@ -87,7 +90,9 @@ struct pib_mr {
 	struct ib_umem *umem;
 	struct pib_odp *odp;
 	u32 max_pages;
+	unsigned long *set;
 	u32 set_pages;
+	bool is_set;
 	void *priv;
 	void (*release)(struct pib_mr *mr);
 	struct pib_object obj;

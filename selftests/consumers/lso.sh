@@ -3,7 +3,8 @@
 # Consumers in the kernel of our own. Large sends: nonsense is refused when it is posted, and the packets of a good one arrive as
 # they should. A CQ that goes while the call of its last completion is on its way is not polled any more. Calls of verbs that only the
 # kernel makes are traced. Nothing is sent from pages that a consumer has taken back after a drain. A LOCAL_INV does not wait for a slow
-# cable. A peer does not invalidate an L_Key. Each behavior meets the large sends.
+# cable. A peer does not invalidate an L_Key. A region that is mapped again keeps its pages until it is registered again. Each behavior
+# meets the large sends.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
@@ -11,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/traces.sh"
 build=$(mktemp -d)
 tracer=''
-trap 'kill $tracer 2>/dev/null; rmmod lso late asks drain inval lkey; pibctl del pib1; pibctl del pib0; rm -rf "$build"' EXIT
+trap 'kill $tracer 2>/dev/null; rmmod lso late asks drain inval lkey remap; pibctl del pib1; pibctl del pib0; rm -rf "$build"' EXIT
 
 # The modules that vm/compiled has made, if check has brought them
 make_modules() {
@@ -67,7 +68,7 @@ behaves() {
 }
 
 names=$(pibctl set pib0 behavior no-such 2>&1 | sed -n 's/.*accepted are \(.*\), none and random.*/\1/p' | tr -d ,)
-ktap_plan $((19 + $(wc -w <<<"$names")))
+ktap_plan $((20 + $(wc -w <<<"$names")))
 modprobe -a ib_core ib_uverbs
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 check "the modules are built" make_modules
@@ -86,6 +87,7 @@ check "alloc_mr" saw alloc_mr '.object == "mr" and .max_sge == 8 and .type == 0'
 check "modify_ah" saw modify_ah '.object == "ah" and .sl == 3 and .dlid > 0 and .ah_port == 1 and .grh == 0'
 check "query_ah" saw query_ah '.object == "ah" and .sl == 3 and .dlid > 0 and .ah_port == 1 and .grh == 0'
 check "a peer does not invalidate an L_Key" loads lkey
+check "an R_Key leads to its pages while the region is mapped again" loads remap
 check "another HCA" pibctl add pib1 netdev eth0 standalone
 check "ACTIVE, too" wait_for 20 grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state
 check "a cable that is long" pibctl link set pib0/1 latency 2s

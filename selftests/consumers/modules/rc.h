@@ -95,8 +95,20 @@ static inline int rc_poll(struct ib_cq *cq, int seconds, enum ib_wc_status statu
 	return -ETIMEDOUT;
 }
 
-/* Register memory by a work request of @qp. Return: 0 or an error. */
-static inline int rc_register(struct ib_qp *qp, struct ib_mr *mr, void *mem, int len, int access)
+/* Have @mr lead to @mem, as of the next registration. Return: 0 or an error. */
+static inline int rc_map(struct ib_mr *mr, void *mem, int len)
+{
+	struct scatterlist sg;
+
+	sg_init_one(&sg, mem, len);
+	if (ib_dma_map_sg(mr->device, &sg, 1, DMA_BIDIRECTIONAL) != 1 ||
+	    ib_map_mr_sg(mr, &sg, 1, NULL, PAGE_SIZE) != 1)
+		return -EINVAL;
+	return 0;
+}
+
+/* Register by a work request of @qp what rc_map() was given. Return: 0 or an error. */
+static inline int rc_reg(struct ib_qp *qp, struct ib_mr *mr, int access)
 {
 	struct ib_reg_wr wr = {
 		.wr.opcode = IB_WR_REG_MR,
@@ -104,17 +116,15 @@ static inline int rc_register(struct ib_qp *qp, struct ib_mr *mr, void *mem, int
 		.key = mr->lkey,
 		.access = access,
 	};
-	struct scatterlist sg;
-	int err;
+	int err = ib_post_send(qp, &wr.wr, NULL);
 
-	sg_init_one(&sg, mem, len);
-	if (ib_dma_map_sg(qp->device, &sg, 1, DMA_BIDIRECTIONAL) != 1 ||
-	    ib_map_mr_sg(mr, &sg, 1, NULL, PAGE_SIZE) != 1)
-		return -EINVAL;
-	err = ib_post_send(qp, &wr.wr, NULL);
-	if (err)
-		return err;
-	return rc_poll(qp->send_cq, RC_SECONDS, IB_WC_SUCCESS, "REG_MR");
+	return err ?: rc_poll(qp->send_cq, RC_SECONDS, IB_WC_SUCCESS, "REG_MR");
+}
+
+/* Register memory by a work request of @qp. Return: 0 or an error. */
+static inline int rc_register(struct ib_qp *qp, struct ib_mr *mr, void *mem, int len, int access)
+{
+	return rc_map(mr, mem, len) ?: rc_reg(qp, mr, access);
 }
 
 #endif
