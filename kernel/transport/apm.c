@@ -25,6 +25,7 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	/* REARM, which comes before ARMED, is refused without a path. */
 	if (WARN_ON_ONCE(!pib_apm_has_path(qp)))
 		return;
+	pib_qp_paths_begin(qp);
 	swap(qp->path.av, qp->path.alt_av);
 	swap(a->pkey_index, a->alt_pkey_index);
 	swap(a->port_num, a->alt_port_num);
@@ -32,6 +33,7 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	WRITE_ONCE(qp->path.port, qp->hca->nd.ports[a->port_num]);
 	WRITE_ONCE(a->path_mig_state, IB_MIG_MIGRATED);
 	WRITE_ONCE(qp->path.alt_open, true);
+	pib_qp_paths_end(qp);
 	qp->path.alt_spent = true;
 	pib_req_new_path(&qp->req, a->timeout, heard);
 	pib_output_redirect(qp);
@@ -88,10 +90,13 @@ void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED)
+	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED) {
 		apm_migrate(qp, false);
-	else if (state != qp->attr.path_mig_state)
+	} else if (state != qp->attr.path_mig_state) {
+		pib_qp_paths_begin(qp);
 		WRITE_ONCE(qp->path.alt_open, state != IB_MIG_MIGRATED);
+		pib_qp_paths_end(qp);
+	}
 	WRITE_ONCE(qp->attr.path_mig_state, state);
 	pib_req_set_spare(&qp->req, false);
 }

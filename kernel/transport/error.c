@@ -184,12 +184,14 @@ void pib_qp_reset(struct pib_qp *qp)
 	WRITE_ONCE(qp->lent.owner.flushes, false);
 	/* Pairs with smp_rmb() in refuse_key(). */
 	smp_wmb();
+	pib_qp_paths_begin(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_MIGRATED);
 	qp->attr.port_num = port;
 	memset(&qp->path.av, 0, sizeof(qp->path.av));
 	memset(&qp->path.alt_av, 0, sizeof(qp->path.alt_av));
 	WRITE_ONCE(qp->path.alt_open, false);
+	pib_qp_paths_end(qp);
 	qp->path.alt_spent = false;
 	qp->rx.comm_est = false;
 	qp->tx.becn_due = false;

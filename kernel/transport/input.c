@@ -123,8 +123,8 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 
 /*
  * Return: true if the packet has come by the path of this address vector: port, source, and a GRH
- * with the GIDs of both ends or none (9.6.1.2 to 9.6.1.5). The QP is not locked: a packet may be
- * lost while paths change places.
+ * with the GIDs of both ends or none (9.6.1.2 to 9.6.1.5). The QP is not locked: while paths change
+ * places, both may seem not to match. Then judge_again() asks again.
  */
 static bool path_matches(const struct pib_av_data *av, const struct pib_kport *port,
 			 const struct pib_hdrs *h)
@@ -136,7 +136,8 @@ static bool path_matches(const struct pib_av_data *av, const struct pib_kport *p
 		return false;
 	if (grh)
 		own_guid = READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]);
-	return pib_grh_fits(h, grh, av->dgid, own_guid);
+	/* The GID may change meanwhile: see above. */
+	return data_race(pib_grh_fits(h, grh, av->dgid, own_guid));
 }
 
 static bool pkey_matches(const struct pib_kport *port, u16 index, const struct pib_hdrs *h)
@@ -151,8 +152,8 @@ bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *por
 	       pkey_matches(port, READ_ONCE(qp->attr.alt_pkey_index), h);
 }
 
-static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
-		    const struct pib_hdrs *h)
+static __always_inline bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
+				    const struct pib_hdrs *h)
 {
 	switch (qp->type) {
 	case IB_QPT_SMI:
@@ -165,6 +166,12 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	}
 }
 
+/* Return: true if a request of XRC has come to who asks, or a response to who answers. */
+static bool goes_wrong_way(const struct pib_qp *qp, const struct pib_hdrs *h)
+{
+	return qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI);
+}
+
 /*
  * Note a packet for a connected QP that has come by none of its paths. If the packet asks an ARMED
  * QP to migrate, the consumer is told that the QP cannot (17.2.8): once for each arming, since
@@ -173,7 +180,8 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
  */
 static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
 {
-	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->path.astray) ||
+	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || goes_wrong_way(qp, h) ||
+	    READ_ONCE(qp->path.astray) ||
 	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
 		return;
 	if (!pkey_matches(port, READ_ONCE(qp->attr.pkey_index), h) &&
@@ -187,23 +195,40 @@ static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const s
  * Check the transport service and, for a connection, that the packet has come from its other end by
  * either path (9.6.1.3, 9.6.1.5).
  */
-static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
+static __always_inline bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
+				       const struct pib_hdrs *h)
 {
-	bool asks = qp->type == IB_QPT_XRC_INI;
-
 	if (h->tp == PIB_TP_CNP)
 		return qp->qpn > 1;
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
-	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
+	if (goes_wrong_way(qp, h))
 		return false;
-	if (path_matches(&qp->path.av, port, h) ||
-	    (READ_ONCE(qp->path.alt_open) && path_matches(&qp->path.alt_av, port, h)))
-		return true;
-	note_astray(qp, port, h);
-	return false;
+	return path_matches(&qp->path.av, port, h) ||
+	       (READ_ONCE(qp->path.alt_open) && path_matches(&qp->path.alt_av, port, h));
+}
+
+/*
+ * Judge a packet that did not seem to fit by the paths of one moment. Between two moments a packet
+ * by the path to which the QP migrates meets the P_Key of the other one, and would be a violation.
+ * Return: why it is refused; 0: it fits.
+ */
+static noinline enum pib_stat judge_again(const struct pib_qp *qp, const struct pib_kport *port,
+					  const struct pib_hdrs *h)
+{
+	enum pib_stat why;
+	unsigned int seq;
+
+	do {
+		seq = read_seqcount_begin(&qp->path.seq);
+		if (!service_ok(qp, port, h))
+			why = PIB_STAT_RX_BAD_SERVICE;
+		else
+			why = pkey_ok(qp, port, h) ? 0 : PIB_STAT_RX_BAD_PKEY;
+	} while (read_seqcount_retry(&qp->path.seq, seq));
+	return why;
 }
 
 /*
@@ -223,6 +248,16 @@ static int refuse_key(struct pib_kport *port, struct pib_qp *qp, struct pib_burs
 	bad_pkey(port, qp, b);
 	pib_burst_free(b);
 	return PIB_CAPTURE_BAD_PKEY;
+}
+
+/* Drop a packet that does not fit. Return: as struct pib_node_ops.rx. */
+static int refuse_packet(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b,
+			 enum pib_stat why)
+{
+	if (why == PIB_STAT_RX_BAD_PKEY)
+		return refuse_key(port, qp, b);
+	note_astray(qp, port, &b->h);
+	return input_drop(port, b, why);
 }
 
 /* Return: true if the burst takes its receiver long, by its payload or by that of its answer. */
@@ -318,10 +353,11 @@ static int input_deliver(struct pib_kport *port, struct pib_qp *qp, struct pib_b
 	enum pib_stat why;
 	int err;
 
-	if (!service_ok(qp, port, &b->h))
-		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
-	if (!pkey_ok(qp, port, &b->h))
-		return refuse_key(port, qp, b);
+	if (unlikely(!service_ok(qp, port, &b->h) || !pkey_ok(qp, port, &b->h))) {
+		why = judge_again(qp, port, &b->h);
+		if (why)
+			return refuse_packet(port, qp, b, why);
+	}
 	why = pib_injects_any(&qp->hca->injects) ? pib_inject_rx(qp) : 0;
 	if (unlikely(why))
 		return input_drop(port, b, why);
@@ -331,6 +367,20 @@ static int input_deliver(struct pib_kport *port, struct pib_qp *qp, struct pib_b
 	if (err == -EBUSY && pushes_back(qp, b))
 		return -EBUSY;
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
+}
+
+/* Return: true if one of the QP's paths leads by this port. */
+static bool leads_by(const struct pib_qp *qp, const struct pib_kport *port)
+{
+	unsigned int seq;
+	bool leads;
+
+	do {
+		seq = read_seqcount_begin(&qp->path.seq);
+		leads = READ_ONCE(qp->path.port) == port ||
+			READ_ONCE(qp->path.alt_av.port) == port->p.num;
+	} while (read_seqcount_retry(&qp->path.seq, seq));
+	return leads;
 }
 
 /* Find the QP, and take a reference. QPNs 0 and 1 are those of the port's special QPs. */
@@ -345,8 +395,7 @@ static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
 
 	qp = pib_qp_stub_get(pib_idcache_find(&hca->qp_cache, &hca->qps, qpn));
 	/* An alternate path may lead by another port. */
-	if (qp && READ_ONCE(qp->path.port) != port &&
-	    READ_ONCE(qp->path.alt_av.port) != port->p.num) {
+	if (qp && READ_ONCE(qp->path.port) != port && !leads_by(qp, port)) {
 		note_astray(qp, port, h);
 		pib_qp_put(qp);
 		return NULL;

@@ -188,6 +188,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 	const struct ib_qp_attr *a = c->attr;
 	struct ib_qp_attr *to = &qp->attr;
 
+	pib_qp_paths_begin(qp);
 	if (c->mask & IB_QP_PORT) {
 		to->port_num = a->port_num;
 		WRITE_ONCE(qp->path.port, qp->hca->nd.ports[a->port_num]);
@@ -209,6 +210,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 		to->alt_port_num = a->alt_port_num;
 		to->alt_timeout = a->alt_timeout;
 	}
+	pib_qp_paths_end(qp);
 	if (c->mask & IB_QP_PATH_MIG_STATE)
 		pib_apm_set(qp, a->path_mig_state);
 }

@@ -152,6 +152,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 		qp->path.port = hca->nd.ports[init->port_num];
 
 	spin_lock_init(&qp->lock);
+	seqcount_init(&qp->path.seq);
 	spin_lock_init(&qp->inbox.lock);
 	spin_lock_init(&qp->post_lock);
 	mutex_init(&qp->modify_mutex);

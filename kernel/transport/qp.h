@@ -9,6 +9,8 @@
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/seqlock.h>
 #include <rdma/ib_verbs.h>
 #include "hca/ah.h"
 #include "hca/cq.h"
@@ -297,8 +299,11 @@ struct pib_qp_rq {
  * struct pib_qp_path - the paths to the peer
  *
  * modify_qp sets them (modify.c), and migration has them change places (apm.c): under the QP's
- * lock. Where packets arrive they are read without it (input.c).
+ * lock, between pib_qp_paths_begin() and pib_qp_paths_end(). Where packets arrive they are read
+ * without it (input.c).
  *
+ * @seq: of @port, @alt_open, @av, @alt_av and the P_Key indices in the QP's attributes: who reads
+ *	several of them without the lock knows whether they are of one moment
  * @port: port that the QP uses; the special QPs' never changes
  * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
  *	there
@@ -309,6 +314,7 @@ struct pib_qp_rq {
  */
 struct pib_qp_path {
 	struct pib_kport *port;
+	seqcount_t seq;
 	bool alt_open;
 	bool alt_spent;
 	bool astray;
@@ -533,6 +539,35 @@ struct pib_qp {
 static inline struct pib_qp *to_qp(struct ib_qp *ib)
 {
 	return container_of(ib, struct pib_qp, ib);
+}
+
+/**
+ * pib_qp_paths_begin() - begin to change the paths
+ * @qp: queue pair
+ *
+ * Nothing is sent until pib_qp_paths_end(): what is sent may arrive at the same QP, which waits for
+ * that. The count is not tied to the lock, for with PREEMPT_RT its readers would then take the
+ * lock, and a reader may hold that of another QP.
+ *
+ * Context: qp->lock held.
+ */
+static inline void pib_qp_paths_begin(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	preempt_disable_nested();
+	write_seqcount_begin(&qp->path.seq);
+}
+
+/**
+ * pib_qp_paths_end() - show the paths to those who read them without the lock
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
+static inline void pib_qp_paths_end(struct pib_qp *qp)
+{
+	write_seqcount_end(&qp->path.seq);
+	preempt_enable_nested();
 }
 
 /**
