@@ -413,12 +413,24 @@ static int wait_for_bursts(struct pib_qp *qp)
 	return err;
 }
 
+/* Return: the index behind what is posted. The turn fetches from the ring meanwhile. */
+static u32 posted_end(struct pib_qp *qp)
+{
+	u32 end = 0;
+
+	spin_lock_bh(&qp->lock);
+	if (qp->sq.ring.hdr)
+		end = qp->sq.ring.index + pib_ring_pending(&qp->sq.ring);
+	spin_unlock_bh(&qp->lock);
+	return end;
+}
+
 /*
  * Leave SQE. The process may go on posting: only work requests that are posted by now are flushed.
  */
 static int leave_sqe(struct pib_qp *qp)
 {
-	u32 end = qp->sq.ring.hdr ? qp->sq.ring.index + pib_ring_pending(&qp->sq.ring) : 0;
+	u32 end = posted_end(qp);
 	bool done = false;
 	int err;
 
