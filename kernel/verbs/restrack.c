@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Details of objects. Members that do not go with the object that ib_core knows are read under a
- * lock; the rest are single words, each true at some moment.
+ * Details of objects. What does not go with the object that ib_core knows, and what belongs
+ * together, is read under a lock; the rest are single words, each true at some moment.
  */
 #include <linux/ktime.h>
 #include <rdma/restrack.h>
@@ -63,7 +63,17 @@ u64 pib_usec_left(u64 deadline)
 }
 
 /**
- * struct shown_queues - values of a QP that go before its &struct ib_qp does
+ * struct shown_queues - values of a QP that are of one moment, or go before its &struct ib_qp does
+ * @sq_posted: send work requests that are read and not completed yet
+ * @una_psn: requester's oldest PSN without an acknowledgement
+ * @next_psn: requester's next PSN
+ * @expected_psn: responder's
+ * @msn: responder's
+ * @cwnd: packets that may be on their way
+ * @retries_left: of the requester
+ * @rnr_left: of the requester
+ * @timeouts: of the requester
+ * @retransmits: of the requester
  * @page_wait: bits of enum pib_page_wait
  * @sq_unread: send work requests that are posted and not read yet
  * @rq_posted: receives in its own queue
@@ -72,6 +82,16 @@ u64 pib_usec_left(u64 deadline)
  * @has_srq: it has an SRQ
  */
 struct shown_queues {
+	u32 sq_posted;
+	u32 una_psn;
+	u32 next_psn;
+	u32 expected_psn;
+	u32 msn;
+	u32 cwnd;
+	u32 retries_left;
+	u32 rnr_left;
+	u64 timeouts;
+	u64 retransmits;
 	u32 page_wait;
 	u32 sq_unread;
 	u32 rq_posted;
@@ -99,6 +119,23 @@ static u32 shared_receives(struct pib_srq *srq)
 	return posted;
 }
 
+static void show_protocol(const struct pib_qp *qp, struct shown_queues *q)
+{
+	const struct pib_req *req = &qp->req;
+
+	lockdep_assert_held(&qp->lock);
+	q->sq_posted = req->head - req->tail;
+	q->una_psn = req->una_psn;
+	q->next_psn = req->next_psn;
+	q->expected_psn = qp->resp.epsn;
+	q->msn = qp->resp.msn;
+	q->cwnd = req->cwnd;
+	q->retries_left = req->retries_left;
+	q->rnr_left = req->rnr_left;
+	q->timeouts = req->stats.timeouts;
+	q->retransmits = req->stats.retransmits;
+}
+
 /*
  * Read the values. A QP that is being destroyed shows nothing: its inbox is closed under the lock
  * before anything of it is freed. Not all versions of ib_core have forgotten it by then.
@@ -108,6 +145,7 @@ static struct shown_queues show_queues(struct pib_qp *qp)
 	struct shown_queues q = {};
 
 	spin_lock_bh(&qp->lock);
+	show_protocol(qp, &q);
 	if (!qp->inbox.closed) {
 		q.page_wait = pib_qp_page_wait(qp);
 		q.sq_unread = qp->sq.ring.hdr ? pib_ring_pending(&qp->sq.ring) : 0;
@@ -140,16 +178,16 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct pib_qp *qp = to_qp(ibqp);
 	const struct shown_queues queues = show_queues(qp);
 	const struct detail details[] = {
-		{ "sq_posted", qp->req.head - qp->req.tail },
-		{ "una_psn", qp->req.una_psn, true },
-		{ "next_psn", qp->req.next_psn, true },
-		{ "expected_psn", qp->resp.epsn, true },
-		{ "msn", qp->resp.msn },
-		{ "cwnd", qp->req.cwnd },
-		{ "retries_left", qp->req.retries_left },
-		{ "rnr_left", qp->req.rnr_left },
-		{ "timeouts", qp->req.stats.timeouts },
-		{ "retransmits", qp->req.stats.retransmits },
+		{ "sq_posted", queues.sq_posted },
+		{ "una_psn", queues.una_psn, true },
+		{ "next_psn", queues.next_psn, true },
+		{ "expected_psn", queues.expected_psn, true },
+		{ "msn", queues.msn },
+		{ "cwnd", queues.cwnd },
+		{ "retries_left", queues.retries_left },
+		{ "rnr_left", queues.rnr_left },
+		{ "timeouts", queues.timeouts },
+		{ "retransmits", queues.retransmits },
 		{ "inbox", READ_ONCE(qp->inbox.len) },
 		{ "sched", READ_ONCE(qp->task.state), true },
 		{ "port", shown_port(qp) },
