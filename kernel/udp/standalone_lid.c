@@ -27,9 +27,12 @@ static bool lid_is_known(struct pib_bearer *bearer, u16 lid)
 	if (pib_bearer_has_lid(bearer, lid))
 		return true;
 	rcu_read_lock();
-	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
-		for (i = 0; i < READ_ONCE(link->num_lids); i++)
-			known |= READ_ONCE(link->lids[i]) == lid;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry) {
+		spin_lock_bh(&link->lock);
+		for (i = 0; i < link->num_lids; i++)
+			known |= link->lids[i] == lid;
+		spin_unlock_bh(&link->lock);
+	}
 	rcu_read_unlock();
 	return known;
 }
