@@ -93,6 +93,16 @@ static void bearer_send_hello(struct pib_bearer *bearer, struct pib_switch *sw)
 	pib_udp_sock_send_control(bearer->sock, bytes, len, &group);
 }
 
+/* Count a hello. Return: milliseconds until the next one. */
+static unsigned int hello_interval(struct pib_bearer *bearer)
+{
+	unsigned int n = READ_ONCE(bearer->hellos);
+
+	/* pib_bearer_announce(), which may run now, starts over: that is not undone. */
+	cmpxchg(&bearer->hellos, n, n + 1);
+	return n < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
+}
+
 void pib_bearer_hello_work(struct work_struct *work)
 {
 	struct pib_bearer *bearer = container_of(work, struct pib_bearer, hello.work);
@@ -112,7 +122,7 @@ void pib_bearer_hello_work(struct work_struct *work)
 	if (!sw)
 		return;
 
-	ms = bearer->hellos++ < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
+	ms = hello_interval(bearer);
 	ms += get_random_u32() % (ms / 8);
 	queue_delayed_work(pib_wq, &bearer->hello, msecs_to_jiffies(ms));
 	mod_delayed_work(pib_wq, &bearer->work, 0);
