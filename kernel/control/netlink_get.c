@@ -135,6 +135,17 @@ static int put_behaviors(struct sk_buff *skb, const struct pib_behaviors *b)
 	return 0;
 }
 
+/* Put the NodeDescription, which `echo > node_desc` changes meanwhile. */
+static int put_hca_desc(struct sk_buff *skb, struct pib_hca *hca)
+{
+	char desc[sizeof(hca->nd.node.desc)];
+
+	spin_lock_irq(&hca->nd.lock);
+	memcpy(desc, hca->nd.node.desc, sizeof(desc));
+	spin_unlock_irq(&hca->nd.lock);
+	return pib_nl_put_desc(skb, PIB_A_DESCRIPTION, desc);
+}
+
 static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 {
 	struct pib_hca *hca = ctl->hca;
@@ -144,7 +155,7 @@ static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 	pib_hca_get_name(hca, name);
 	if (nla_put_string(skb, PIB_A_HCA_NAME, name) ||
 	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
-	    pib_nl_put_desc(skb, PIB_A_DESCRIPTION, hca->nd.node.desc) ||
+	    put_hca_desc(skb, hca) ||
 	    nla_put_u64_64bit(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->nd.node.num_ports) ||
 	    put_product(skb, &hca->nd.node) ||
