@@ -88,9 +88,8 @@ static void hca_free_ports(struct pib_hca *hca)
 {
 	int i;
 
-	if (!hca->nd.ports)
-		return;
-	for (i = 1; i <= hca->nd.node.num_ports; i++) {
+	/* hca_init_node() may have got one of the two tables only. */
+	for (i = 1; hca->nd.ports && i <= hca->nd.node.num_ports; i++) {
 		if (!hca->nd.ports[i])
 			continue;
 		kfree(hca->nd.ports[i]->p.sl2vl);
