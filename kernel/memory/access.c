@@ -123,6 +123,8 @@ static int mem_check_key(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, in
 	mr = container_of(k, struct pib_mr, k);
 	if (!refcount_inc_not_zero(&mr->ref))
 		return -EINVAL;
+	/* As in mr_get(). */
+	smp_mb__after_atomic();
 	err = mr_check_key(mr, ctx.pd, rkey, access);
 	pib_mr_put(mr);
 	return err;

@@ -72,6 +72,8 @@ static struct pib_mr *mr_bind(const struct pib_window *win, const struct pib_mw_
 	mr = container_of(k, struct pib_mr, k);
 	if (!refcount_inc_not_zero(&mr->ref))
 		return NULL;
+	/* Pairs with smp_wmb() in mr_resume(), as in mr_get(). */
+	smp_mb__after_atomic();
 	if (!mr_suits(mr, win, a)) {
 		pib_mr_put(mr);
 		return NULL;
