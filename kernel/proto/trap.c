@@ -194,16 +194,19 @@ u64 pib_node_deadline(const struct pib_node *n)
 
 bool pib_port_integrity(struct pib_port *p, bool bad)
 {
+	/* A pipe that is being replaced counts beside the new one: a step may be lost. */
+	u8 n = READ_ONCE(p->integrity);
+
 	if (!bad) {
-		if (p->integrity)
-			p->integrity--;
+		if (n)
+			WRITE_ONCE(p->integrity, n - 1);
 		return false;
 	}
-	if (p->integrity < READ_ONCE(p->local_phy_err)) {
-		p->integrity++;
+	if (n < READ_ONCE(p->local_phy_err)) {
+		WRITE_ONCE(p->integrity, n + 1);
 		return false;
 	}
-	p->integrity = 0;
+	WRITE_ONCE(p->integrity, 0);
 	return true;
 }
 

@@ -26,7 +26,8 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 /*
  * Note a packet that has come by @p's cable; @bad: lost, or with physical errors.
  *
- * Context: any; without the node's lock; one caller at a time for each port.
+ * Context: any; without the node's lock; one caller at a time for each port, but for a pipe that is
+ * being replaced.
  * Return: true: bad packets have outnumbered good ones by more than PortInfo.LocalPhyErrors, which
  *	is a local link integrity error (7.12.2). Env counts that and calls pib_trap_threshold().
  */
