@@ -342,18 +342,18 @@ static bool task_take_turn(struct pib_runlist *here, struct pib_task *t, struct 
 	return more;
 }
 
-/* Run a task of @q, on the CPU of @rl. */
-static void task_run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task *t,
-			 struct pib_budget *budget)
+/* Run a task of @q, whose list may be that of a CPU that is offline: copies count on this one. */
+static void task_run_one(struct pib_taskq *q, struct pib_task *t, struct pib_budget *budget)
 {
-	u32 copies = rl->copies;
+	struct pib_runlist *here = this_cpu_ptr(&pib_runlists);
+	u32 copies = here->copies;
 	bool more;
 
 	clear_bit(PIB_TASK_MISSED, &t->state);
 	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
-	more = task_take_turn(this_cpu_ptr(&pib_runlists), t, budget);
-	budget->runs -= 1 + (rl->copies - copies) / RUN_COPIES;
+	more = task_take_turn(here, t, budget);
+	budget->runs -= 1 + (here->copies - copies) / RUN_COPIES;
 
 	if (task_release(t, more))
 		pib_task_put(t);
@@ -371,7 +371,7 @@ static void runlist_drain(struct pib_runlist *rl, struct pib_budget *budget)
 	struct pib_task *t;
 
 	while (!budget_is_spent(budget) && (t = taskq_take(&rl->tasks)))
-		task_run_one(rl, &rl->tasks, t, budget);
+		task_run_one(&rl->tasks, t, budget);
 }
 
 /*
@@ -428,7 +428,9 @@ static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
 /* As runlist_spend(), with a budget of its own. */
 static bool runlist_run(struct pib_runlist *rl)
 {
-	struct pib_budget budget = full_budget(runlist_clock(rl), false);
+	/* This CPU's clock: that of @rl may be offline, or have just come back and read its own. */
+	u64 now = runlist_clock(this_cpu_ptr(&pib_runlists));
+	struct pib_budget budget = full_budget(now, false);
 
 	return runlist_spend(rl, &budget);
 }
@@ -506,7 +508,7 @@ static void polled_round(struct pib_runlist *rl, struct pib_runlist *here,
 	if (rl->polled_on != here->cpu)
 		leave_polled(rl);
 	while (!budget_is_spent(budget) && (t = taskq_take(&rl->polled))) {
-		task_run_one(here, &rl->polled, t, budget);
+		task_run_one(&rl->polled, t, budget);
 		if (!rl->polled.rest)
 			break;
 	}
