@@ -169,7 +169,7 @@ static int put_link(struct pib_nl_answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 	struct pib_udp_link *link = pib_kport_udp_link(port);
-	bool out = link ? link->base.cable_out : port->cable_out;
+	bool out = READ_ONCE(*(link ? &link->base.cable_out : &port->cable_out));
 	bool failed;
 	void *hdr;
 

@@ -172,10 +172,10 @@ void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plug
 	if (peer ? port->cable_out == !plugged : link->cable_out == !plugged)
 		return;
 	if (peer) {
-		port->cable_out = !plugged;
-		peer->cable_out = !plugged;
+		WRITE_ONCE(port->cable_out, !plugged);
+		WRITE_ONCE(peer->cable_out, !plugged);
 	} else {
-		link->cable_out = !plugged;
+		WRITE_ONCE(link->cable_out, !plugged);
 	}
 	notify_cable(PIB_EVENT_KIND_LINK_PLUGGED, port, peer, plugged);
 	cable_retrain(pn, port);

@@ -29,7 +29,8 @@ struct pib_link_ops {
 /**
  * struct pib_link - a cable that leads out of this kernel; part of its carrier
  * @ops: never changes
- * @cable_out: the user has unplugged the cable; under the namespace's link_lock
+ * @cable_out: the user has unplugged the cable; under the namespace's link_lock, and read
+ *	without it where it is shown
  */
 struct pib_link {
 	const struct pib_link_ops *ops;

@@ -39,7 +39,8 @@ struct pib_port_notified {
  * @pipe: way into the port, if the cable is not a good one (fabric/pipe.h); else NULL; RCU
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
- * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
+ * @cable_out: the cable to @peer is unplugged for now; under the namespace's link_lock, and
+ *	read without it where it is shown
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
  * @standalone_lid: HCA ports: LID without an SM; 0: an SM gives the LID; written under the
  *	namespace's link_lock, read anywhere
