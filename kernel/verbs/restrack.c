@@ -217,19 +217,21 @@ int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct pib_cq *cq = to_cq(ibcq);
 	u32 producer, consumer, entries;
+	bool overflow;
 
 	/* A resize exchanges the ring, and destruction takes it away. */
 	spin_lock_irq(&cq->lock);
 	producer = cq->ring.index;
 	consumer = cq->ring.hdr ? READ_ONCE(cq->ring.hdr->consumer) : producer;
 	entries = cq->ring.entries;
+	overflow = cq->overflow;
 	spin_unlock_irq(&cq->lock);
 
 	return put_details(msg, (const struct detail []) {
 		{ "entries", entries },
 		{ "producer", producer },
 		{ "consumer", consumer },
-		{ "overflow", cq->overflow },
+		{ "overflow", overflow },
 		{ "vector_cpu", cq->cpu },
 	}, 5);
 }
