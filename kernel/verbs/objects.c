@@ -98,20 +98,26 @@ static void show_pd(const struct pib_object *o, struct pib_object_view *v)
 static void show_mr(const struct pib_object *o, struct pib_object_view *v)
 {
 	const struct pib_mr *mr = container_of(o, struct pib_mr, obj);
+	/* The region may be registered again meanwhile: then this may be of both registrations. */
+	const struct pib_mr_map map = data_race(mr->map);
+	/* As the map. */
+	const int access = data_race(mr->access);
+	/* As the map. */
+	const u32 key = data_race(mr->k.key);
 
 	put_resource(v, &mr->ib.res);
 	/* A region that the kernel has made has a list of ib_core in its place. */
 	if (v->user)
 		put_handle(v, READ_ONCE(mr->ib.uobject));
-	put_key(v, PIB_O_KEY, mr->k.key);
+	put_key(v, PIB_O_KEY, key);
 	put_fact(v, PIB_O_TYPE, mr->type);
 	put_fact(v, PIB_O_VALID, READ_ONCE(mr->valid));
-	put_fact(v, PIB_O_ACCESS, mr->access);
-	put_start(v, mr->map.iova);
-	put_fact(v, PIB_O_LENGTH, mr->map.length);
-	if (READ_ONCE(mr->map.pages)) {
-		put_fact(v, PIB_O_PAGES, mr->map.npages);
-		put_fact(v, PIB_O_PAGE_SHIFT, mr->map.shift);
+	put_fact(v, PIB_O_ACCESS, access);
+	put_start(v, map.iova);
+	put_fact(v, PIB_O_LENGTH, map.length);
+	if (map.pages) {
+		put_fact(v, PIB_O_PAGES, map.npages);
+		put_fact(v, PIB_O_PAGE_SHIFT, map.shift);
 	}
 	put_fact(v, PIB_O_REFERENCES, refcount_read(&mr->ref));
 	put_fact(v, PIB_O_WINDOWS, atomic_read(&mr->windows));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Details of objects. What does not go with the object that ib_core knows, and what belongs
- * together, is read under a lock; the rest are single words, each true at some moment.
+ * Details of objects. Members that do not go with the object that ib_core knows, and those that
+ * belong together, are read under a lock; the rest are single words, each true at some moment.
  */
 #include <linux/ktime.h>
 #include <rdma/restrack.h>
@@ -239,12 +239,16 @@ int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 int pib_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	const struct pib_mr *mr = to_mr(ibmr);
+	/* The region may be registered again meanwhile: then this may be of both registrations. */
+	const struct pib_mr_map map = data_race(mr->map);
+	/* As the map. */
+	const int access = data_race(mr->access);
 	const struct detail details[] = {
 		{ "kind", mr->type },
-		{ "valid", mr->valid },
-		{ "access", mr->access, true },
-		{ "pages", mr->map.npages },
-		{ "page_shift", mr->map.pages ? mr->map.shift : 0 },
+		{ "valid", READ_ONCE(mr->valid) },
+		{ "access", access, true },
+		{ "pages", map.npages },
+		{ "page_shift", map.pages ? map.shift : 0 },
 		{ "references", refcount_read(&mr->ref) },
 		{ "windows", atomic_read(&mr->windows) },
 	};
