@@ -69,11 +69,11 @@ static const struct ib_uobject *event_uobject(const void *uobject)
 	return uobject;
 }
 
-/* Put the number of a resource that ib_core tracks, once it does. */
+/* Put the number of a resource that ib_core tracks, once it does, which may be now. */
 static void put_resource(struct pib_object_view *v, const struct rdma_restrack_entry *res)
 {
-	v->has_resource = res->valid;
-	v->resource = res->id;
+	v->has_resource = READ_ONCE(res->valid);
+	v->resource = READ_ONCE(res->id);
 }
 
 static void put_gid(struct pib_object_view *v, const u8 *gid)
