@@ -113,7 +113,7 @@ int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	int err = 0;
 
 	/* processes post by themselves */
-	if (srq->ring.user) {
+	if (srq->is_user) {
 		*bad = wr;
 		return wr ? -EINVAL : 0;
 	}
@@ -190,6 +190,7 @@ static int srq_init(struct pib_srq *srq, const struct ib_srq_attr *attr, struct 
 	spin_lock_init(&srq->lock);
 	mutex_init(&srq->resize_mutex);
 	INIT_WORK(&srq->limit_work, srq_limit_work);
+	srq->is_user = udata;
 	srq->max_sge = max(attr->max_sge, 1U);
 	err = pib_ring_alloc(&srq->ring, attr->max_wr, pib_recv_wqe_size(srq->max_sge), udata,
 			     info);
@@ -387,7 +388,7 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	if (!max_wr || max_wr > srq->ib.device->attrs.max_srq_wr)
 		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: modify_srq: %u work requests",
 				  srq->srqn, max_wr);
-	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
+	err = pib_ring_alloc(&ring, max_wr, pib_recv_wqe_size(srq->max_sge), udata, &info);
 	if (err)
 		return err;
 	err = srq_respond(srq, udata, &info);

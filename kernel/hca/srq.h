@@ -15,7 +15,8 @@ struct pib_hca;
  * struct pib_srq - a shared receive queue
  * @ib: ib_core's
  * @srqn: object number, by which XRC senders name the SRQ
- * @max_wr: size as asked for; never more than @ring.entries
+ * @is_user: the rings are mapped by a process; never changes, unlike @ring
+ * @max_wr: size as asked for; never more than @ring.entries. Written under @lock
  * @max_sge: scatter elements granted; never changes
  * @resize_mutex: serialises changes of @ring for another one
  * @lock: taken with interrupts off; guards all below
@@ -29,6 +30,7 @@ struct pib_hca;
 struct pib_srq {
 	struct ib_srq ib;
 	u32 srqn;
+	bool is_user;
 	u32 max_wr;
 	u32 max_sge;
 	struct mutex resize_mutex;

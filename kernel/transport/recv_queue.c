@@ -113,7 +113,7 @@ static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 		return PIB_RES_RNR;
 
 	qp->rq.srqn = srq->srqn;
-	err = interpret_taken(qp, err, srq->ring.user);
+	err = interpret_taken(qp, err, srq->is_user);
 	if (trace_pib_recv_posted_enabled())
 		trace_taken(qp, srq->srqn);
 	return err ? malformed_wqe(qp) : PIB_RES_OK;

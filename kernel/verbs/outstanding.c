@@ -111,12 +111,14 @@ static u32 requests_of_qp(struct pib_qp *qp, u32 key)
 	return found;
 }
 
+/* The ring may be exchanged for one of another size between two parts. */
 static u32 requests_of_srq(struct pib_srq *srq, u32 key)
 {
-	u32 most = READ_ONCE(srq->ring.entries), found = 0, from;
+	u32 most = 1, found = 0, from;
 
 	for (from = 0; from < most; from += SCAN_AT_ONCE) {
 		spin_lock_irq(&srq->lock);
+		most = srq->ring.entries;
 		found += recvs_with_key(&srq->ring, srq->max_sge, key, from);
 		spin_unlock_irq(&srq->lock);
 		cond_resched();
