@@ -267,7 +267,7 @@ int pib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct pib_srq *srq = to_srq(ibsrq);
 
-	attr->max_wr = srq->max_wr;
+	attr->max_wr = READ_ONCE(srq->max_wr);
 	attr->max_sge = srq->max_sge;
 	attr->srq_limit = READ_ONCE(srq->limit);
 	return 0;
@@ -307,7 +307,7 @@ static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring, u32 done)
 	ring->hdr->producer = index + pending;
 	ring->hdr->consumer = index;
 	swap(srq->ring, *ring);
-	srq->max_wr = srq->ring.entries;
+	WRITE_ONCE(srq->max_wr, srq->ring.entries);
 	return 0;
 }
 
@@ -421,7 +421,7 @@ int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 	if (err)
 		return err;
 	if (mask & IB_SRQ_LIMIT &&
-	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr))
+	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : READ_ONCE(srq->max_wr)))
 		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: modify_srq: limit %u", srq->srqn,
 				  attr->srq_limit);
 	if (mask & IB_SRQ_MAX_WR) {
