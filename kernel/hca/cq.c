@@ -284,11 +284,10 @@ void pib_cq_clean(struct pib_cq *cq, u32 qpn)
 	u32 consumer, from, to;
 	unsigned long flags;
 
+	spin_lock_irqsave(&cq->lock, flags);
 	/* a process cleans its own */
 	if (cq->ring.user)
-		return;
-
-	spin_lock_irqsave(&cq->lock, flags);
+		goto out;
 	consumer = cq->ring.hdr->consumer;
 	from = cq->ring.index;
 	to = from;
@@ -301,6 +300,7 @@ void pib_cq_clean(struct pib_cq *cq, u32 qpn)
 			*(struct pib_cqe *)pib_ring_slot(&cq->ring, to) = *cqe;
 	}
 	WRITE_ONCE(cq->ring.hdr->consumer, to);
+out:
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
