@@ -590,6 +590,6 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
 	init->create_flags = qp->init.create_flags;
-	init->port_num = qp->attr.port_num;
+	init->port_num = attr->port_num;
 	return 0;
 }
