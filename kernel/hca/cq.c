@@ -476,11 +476,15 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
+/* Without the lock new entries may be written over those that are copied: see cq_move(). */
 static void cq_copy(struct pib_cq *cq, struct pib_ring *to, u32 from, u32 end)
 {
-	for (; from != end; from++)
-		*(struct pib_cqe *)pib_ring_slot(to, from) =
-			*(struct pib_cqe *)pib_ring_slot(&cq->ring, from);
+	for (; from != end; from++) {
+		const struct pib_cqe *old = pib_ring_slot(&cq->ring, from);
+
+		/* The entry may change meanwhile: see above. */
+		*(struct pib_cqe *)pib_ring_slot(to, from) = data_race(*old);
+	}
 }
 
 /*
