@@ -462,7 +462,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		if (budget->polls || !qp->is_user || qp->tx.via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
-		if (!more && qp->sq.busy)
+		if (!more && READ_ONCE(qp->sq.busy))
 			more = pib_sqpoll_again(qp, budget) || pib_sq_idle(qp);
 	}
 	WRITE_ONCE(task->home, home_cpu(qp));

@@ -25,7 +25,7 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
  */
 static inline bool pib_requester_has_work(const struct pib_qp *qp)
 {
-	return qp->sq.deferred.set || pib_req_unsent(&qp->req) || qp->sq.busy ||
+	return qp->sq.deferred.set || pib_req_unsent(&qp->req) || READ_ONCE(qp->sq.busy) ||
 	       test_bit(PIB_QP_DOORBELL, &qp->task.state);
 }
 

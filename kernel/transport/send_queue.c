@@ -332,7 +332,8 @@ static bool fetch_wqe(struct pib_qp *qp)
  */
 static bool must_fetch(struct pib_qp *qp)
 {
-	return test_and_clear_bit(PIB_QP_DOORBELL, &qp->task.state) || qp->sq.busy;
+	return test_and_clear_bit(PIB_QP_DOORBELL, &qp->task.state) ||
+	       READ_ONCE(qp->sq.busy);
 }
 
 bool pib_sq_fetch(struct pib_qp *qp)
@@ -356,7 +357,7 @@ void pib_sq_busy(struct pib_qp *qp)
 {
 	if (!qp->sq.ring.hdr)
 		return;
-	qp->sq.busy = true;
+	WRITE_ONCE(qp->sq.busy, true);
 	WRITE_ONCE(qp->sq.ring.hdr->busy, 1);
 }
 
@@ -367,7 +368,7 @@ bool pib_sq_idle(struct pib_qp *qp)
 	if (!qp->sq.ring.hdr)
 		return false;
 
-	qp->sq.busy = false;
+	WRITE_ONCE(qp->sq.busy, false);
 	WRITE_ONCE(qp->sq.ring.hdr->busy, 0);
 	/*
 	 * Pairs with the full barriers of posters (the provider, pib_post_send()), which then look
