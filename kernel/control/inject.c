@@ -139,7 +139,7 @@ static int bounce_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 nu
 		NL_SET_ERR_MSG(extack, "the port has no cable");
 		return -ENOTCONN;
 	}
-	if (port->p.phys != PIB_PHYS_LINKUP) {
+	if (READ_ONCE(port->p.phys) != PIB_PHYS_LINKUP) {
 		NL_SET_ERR_MSG(extack, "the port is down already");
 		return -EALREADY;
 	}

@@ -325,7 +325,7 @@ static void describe_recv(const struct pib_qp *qp, struct pib_cqe *cqe, const st
 	cqe->slid = h->slid;
 	cqe->sl = h->sl;
 	cqe->port_num = qp->path.port->p.num;
-	cqe->dlid_path_bits = h->dlid & (BIT(qp->path.port->p.lmc) - 1);
+	cqe->dlid_path_bits = h->dlid & (BIT(READ_ONCE(qp->path.port->p.lmc)) - 1);
 	if (qp->type == IB_QPT_GSI)
 		cqe->pkey_index = max(pib_port_pkey_match(&qp->path.port->p, h->pkey), 0);
 }

@@ -88,7 +88,7 @@ int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struc
 	const struct pib_node *n = &to_hca(ibdev)->nd.node;
 
 	attr->fw_ver = (u64)FW_MAJOR << 32 | FW_MINOR << 16 | FW_SUB;
-	attr->sys_image_guid = cpu_to_be64(n->sys_guid);
+	attr->sys_image_guid = cpu_to_be64(READ_ONCE(n->sys_guid));
 	attr->vendor_id = n->vendor_id;
 	attr->vendor_part_id = n->device_id;
 	attr->hw_ver = n->revision;
