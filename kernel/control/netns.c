@@ -25,7 +25,7 @@ static void reap_links(struct pib_net *pn)
 	LIST_HEAD(dead);
 
 	list_for_each_entry(sock, &pn->udp_socks, entry) {
-		if (!sock->gone)
+		if (!READ_ONCE(sock->gone))
 			continue;
 		list_for_each_entry(bearer, &sock->bearers, entry)
 			list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)

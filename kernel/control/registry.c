@@ -645,7 +645,8 @@ static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 	struct pib_hca_ctl *ctl;
 
 	list_for_each_entry(ctl, &reg->ctls, entry)
-		if (!ctl->detached && (!stranded || (ctl->bearer && ctl->bearer->sock->gone)))
+		if (!ctl->detached &&
+		    (!stranded || (ctl->bearer && READ_ONCE(ctl->bearer->sock->gone))))
 			return ctl;
 	return NULL;
 }

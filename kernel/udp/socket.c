@@ -836,7 +836,8 @@ struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 
 	lockdep_assert_held(&pn->lock);
 	list_for_each_entry(sock, &pn->udp_socks, entry) {
-		if (sock->ifindex != ifindex || sock->port != port || sock->gone)
+		if (sock->ifindex != ifindex || sock->port != port ||
+		    READ_ONCE(sock->gone))
 			continue;
 		sock->users++;
 		return sock;
