@@ -324,10 +324,10 @@ int pib_span_atomic_write(struct pib_span *span, u64 value)
 static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, bool remote)
 {
 	/* 10.6.5: only a region that was registered by a work request */
-	if (mr->type != PIB_MR_TYPE_FAST || mr->k.key != key || mr->k.pd != ctx.pd)
+	if (mr->type != PIB_MR_TYPE_FAST || READ_ONCE(mr->k.key) != key || mr->k.pd != ctx.pd)
 		return -EINVAL;
 	/* Without remote access the key is an L_Key alone: a peer that knows it has guessed it. */
-	if (remote && !(mr->access & REMOTE_ACCESS))
+	if (remote && !(READ_ONCE(mr->access) & REMOTE_ACCESS))
 		return -EINVAL;
 	if (atomic_read(&mr->windows))
 		return -EINVAL;

@@ -489,8 +489,9 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 		return -EAGAIN;
 
 	WRITE_ONCE(mr->wanted, false);
-	mr->k.key = key;
-	mr->access = access;
+	/* A peer that invalidates the key reads these two without a reference. */
+	WRITE_ONCE(mr->k.key, key);
+	WRITE_ONCE(mr->access, access);
 	mr_take_set(mr);
 	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, true);
