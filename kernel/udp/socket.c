@@ -677,6 +677,7 @@ static void socket_tune(struct pib_udp_sock_end *end)
 static int socket_open(struct pib_udp_sock *sock, unsigned int i, int family)
 {
 	struct pib_udp_sock_end *end = &sock->end[i];
+	struct socket *socket;
 	struct udp_port_cfg cfg = {
 		.family = family,
 		.local_udp_port = htons(sock->port),
@@ -692,11 +693,11 @@ static int socket_open(struct pib_udp_sock *sock, unsigned int i, int family)
 	end->family = family;
 	spin_lock_init(&end->lock);
 	INIT_WORK(&end->work, socket_work);
-	err = udp_sock_create(sock->pn->net, &cfg, &end->socket);
-	if (err) {
-		end->socket = NULL;
+	err = udp_sock_create(sock->pn->net, &cfg, &socket);
+	if (err)
 		return err;
-	}
+	/* Pairs with the address dependency in socket_in_flight(): the list has @sock already. */
+	smp_store_release(&end->socket, socket);
 	socket_tune(end);
 	socket_membership(end, true);
 	return 0;
