@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* It stands in libibverbs' place behind libpibmanners.so in preload_test. */
+#ifndef PIB_PRELOAD_FAKE_VERBS_H
+#define PIB_PRELOAD_FAKE_VERBS_H
+
+#include "queues.h"
+
+/* Its place in struct ibv_context_ops. */
+#define FAKE_POST_SEND 25
+
+/* The device calls these when work requests are posted, and when a queue pair is destroyed. */
+extern VISIBLE int (*fake_post_send)(struct qp *qp, struct send_wr *list, struct send_wr **bad);
+extern VISIBLE void (*fake_destroys)(struct qp *qp);
+
+struct context *ibv_open_device(void *device);
+int ibv_close_device(struct context *context);
+int ibv_destroy_qp(struct qp *qp);
+
+#endif
