@@ -118,6 +118,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->tries = 0;
 	b->cable = 0;
 	b->charge = 0;
+	b->rules_asked = false;
 	b->traced = false;
 	b->queued = false;
 	b->copy = false;

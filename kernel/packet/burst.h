@@ -78,6 +78,7 @@ struct pib_parking;
  * @tries: number of times that a full QP has refused the burst
  * @cable: effect on the burst of the cable by which it came last, enum pib_capture_reason
  * @shared: @charge is charged to the HCA as well
+ * @rules_asked: rules of injection have seen it at the QP to which it goes
  * @traced: a tracepoint has told of its arrival at the present QP
  * @queued: a tracepoint has told that it waits in a virtual lane
  * @copy: a cable, or an injection, has made the burst of another one
@@ -119,6 +120,7 @@ struct pib_burst {
 	u8 tries;
 	u8 cable;
 	bool shared;
+	bool rules_asked;
 	bool traced;
 	bool queued;
 	bool copy;

@@ -601,11 +601,14 @@ static enum pib_stat arrival_counter(const struct pib_inject *rule)
 	}
 }
 
-enum pib_stat pib_inject_rx(struct pib_qp *qp)
+enum pib_stat pib_inject_rx(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_inject *rule;
 	enum pib_stat why;
 
+	if (b->rules_asked)
+		return 0;
+	b->rules_asked = true;
 	for_each_rule(rule, qp) {
 		why = arrival_counter(rule);
 		if (!why || !rule_concerns(rule, qp) || !pib_inject_acts(rule))

@@ -100,12 +100,14 @@ u32 pib_inject_send(struct pib_qp *qp);
 enum pib_res pib_inject_recv(struct pib_qp *qp);
 
 /**
- * pib_inject_rx() - apply the rules to a burst that comes to the queue pair
+ * pib_inject_rx() - apply the rules to a burst that comes to the queue pair, however often it is
+ * offered
  * @qp: queue pair
+ * @b: the burst
  *
  * Context: softirqs off, under rcu_read_lock(); qp->lock may be held by anybody.
  * Return: counter by which the burst is dropped, or 0.
  */
-enum pib_stat pib_inject_rx(struct pib_qp *qp);
+enum pib_stat pib_inject_rx(struct pib_qp *qp, struct pib_burst *b);
 
 #endif

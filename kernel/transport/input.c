@@ -358,7 +358,7 @@ static int input_deliver(struct pib_kport *port, struct pib_qp *qp, struct pib_b
 		if (why)
 			return refuse_packet(port, qp, b, why);
 	}
-	why = pib_injects_any(&qp->hca->injects) ? pib_inject_rx(qp) : 0;
+	why = pib_injects_any(&qp->hca->injects) ? pib_inject_rx(qp, b) : 0;
 	if (unlikely(why))
 		return input_drop(port, b, why);
 	err = input_enqueue(qp, b);

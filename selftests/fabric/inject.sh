@@ -89,7 +89,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((281 + ${#documented[@]}))
+ktap_plan $((287 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -504,6 +504,26 @@ pibctl inject del pib2 all
 check "SM, lost: once it is heard again it does" wait_for 120 port_is pib3 ACTIVE
 pkill -x opensm
 pibctl inject del injected all
+
+# ---- a receiver that is full ----
+
+# More bursts than fit into an inbox come out of a cable at once: of those that are offered again a rule sees each once.
+modprobe fuse 2>/dev/null
+check "a program with two ends" program reasons "$dir/reasons"
+check "a long cable" pibctl link set pib3/1 latency 200ms
+coproc PAIR { exec "$dir/reasons" pib2 pib3; }
+says() { echo "$1" >&"${PAIR[1]}" && read -r -t 60 said <&"${PAIR[0]}" && echo "$said"; }
+says "make uc" >/dev/null
+full=${said##* }
+check "full: a rule about what comes" pibctl inject pib3 qp "$full" rx-full 1 after 1000000
+check "full: a thousand messages" says "post write 64 n=1000"
+all_in() { pibctl -j show objects pib3 qp "$full" | jq -e '.objects[0].expected_psn == "0x3e8"'; }
+check "full: all are taken in" wait_for 60 all_in
+check "full: the rule has seen each once" same "$(far_rule seen)" 1000
+kill "$PAIR_PID"
+wait "$PAIR_PID" 2>/dev/null
+pibctl inject del pib3 all
+pibctl link set pib3/1 healthy
 
 # example_of PAGE: what stands under its EXAMPLES
 example_of() {

@@ -48,7 +48,7 @@
 #include "device.h"
 
 #define SIZE		(64 << 10)
-#define DEPTH		64
+#define DEPTH		1024
 #define SECONDS		60
 #define QKEY		7
 #define GRH_BYTES	40
