@@ -35,6 +35,7 @@
 	X(TX_PUSHED_BACK, "tx_pushed_back")				\
 	X(TX_INJECTED, "tx_injected")					\
 	X(RX_NO_QP, "rx_no_qp")						\
+	X(RX_NO_GROUP, "rx_no_group")					\
 	X(RX_QP_STATE, "rx_qp_state")					\
 	X(RX_BAD_SERVICE, "rx_bad_service")				\
 	X(RX_BAD_PKEY, "rx_bad_pkey")					\

@@ -124,6 +124,7 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
 	X(AGENT_BUSY, "qp1_dropped")					\
 	X(RX_BAD_PATH, "rx_bad_path")					\
 	X(RX_NO_QP, "rx_no_qp")						\
+	X(RX_NO_GROUP, "rx_no_group")					\
 	X(RX_BAD_SERVICE, "rx_bad_service")				\
 	X(RX_BAD_PKEY, "rx_bad_pkey")					\
 	X(RX_BAD_QKEY, "rx_bad_qkey")					\

@@ -50,6 +50,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 	static const u8 reasons[PIB_STATS] = {
 		[PIB_STAT_RX_BAD_PATH] = PIB_CAPTURE_BAD_PATH,
 		[PIB_STAT_RX_NO_QP] = PIB_CAPTURE_NO_QP,
+		[PIB_STAT_RX_NO_GROUP] = PIB_CAPTURE_NO_GROUP,
 		[PIB_STAT_RX_BAD_SERVICE] = PIB_CAPTURE_BAD_SERVICE,
 		[PIB_STAT_RX_QP_STATE] = PIB_CAPTURE_QP_STATE,
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
@@ -408,11 +409,13 @@ static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
  * @port: arrival port
  * @b: the datagram
  * @except: the QP that has sent it
+ * @joined: a QP of the port is attached
  */
 struct mcast_rx {
 	struct pib_kport *port;
 	struct pib_burst *b;
 	const struct pib_qp *except;
+	bool joined;
 };
 
 static void mcast_copy(struct pib_qp *qp, void *arg)
@@ -422,6 +425,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 
 	if (qp == rx->except || READ_ONCE(qp->path.port) != rx->port)
 		return;
+	rx->joined = true;
 	pib_tasks_copied(1);
 	c = pib_burst_clone(rx->b);
 	if (!c) {
@@ -434,11 +438,12 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 		input_drop(rx->port, c, PIB_STAT_RX_FULL);
 }
 
-void pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
+bool pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
 {
 	struct mcast_rx rx = { .port = port, .b = b, .except = except };
 
 	pib_mcast_deliver(pib_kport_hca(port), &b->h, mcast_copy, &rx);
+	return rx.joined;
 }
 
 int pib_input(struct pib_kport *port, struct pib_burst *b)
@@ -452,7 +457,8 @@ int pib_input(struct pib_kport *port, struct pib_burst *b)
 		/* The MLID alone does not say which group: several may share it (9.6.1.2). */
 		if (!(b->h.flags & PIB_H_GRH))
 			return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
-		pib_input_mcast(port, b, NULL);
+		if (!pib_input_mcast(port, b, NULL))
+			return input_drop(port, b, PIB_STAT_RX_NO_GROUP);
 		pib_burst_free(b);
 		return 0;
 	}

@@ -27,8 +27,9 @@ int pib_input(struct pib_kport *port, struct pib_burst *b);
  * @except: QP that gets no copy, or NULL
  *
  * Context: softirqs off, under rcu_read_lock().
+ * Return: true if a QP of the port, other than @except, is attached.
  */
-void pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except);
+bool pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except);
 
 /**
  * pib_input_by_alternate() - tell whether a packet has come by the alternate path, with that path's

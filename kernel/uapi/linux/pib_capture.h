@@ -71,6 +71,7 @@ enum pib_capture_reason {
 	PIB_CAPTURE_OUT_OF_SEQUENCE,	/* one before it is missing */
 	PIB_CAPTURE_REFUSED,		/* the QP has refused a request before it */
 	PIB_CAPTURE_AGENT_BUSY,		/* the switch's agent spends no more time on such MADs */
+	PIB_CAPTURE_NO_GROUP,		/* nobody at this port has joined its multicast group */
 	__PIB_CAPTURE_REASONS
 };
 
