@@ -36,11 +36,12 @@ static void srq_limit_work(struct work_struct *work)
 
 void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event)
 {
-	if (event == IB_EVENT_SRQ_LIMIT_REACHED) {
-		spin_lock_irq(&srq->lock);
+	spin_lock_irq(&srq->lock);
+	if (event == IB_EVENT_SRQ_LIMIT_REACHED)
 		srq->limit = 0;
-		spin_unlock_irq(&srq->lock);
-	}
+	else
+		srq->failed = true;
+	spin_unlock_irq(&srq->lock);
 	srq_dispatch(srq, event);
 }
 

@@ -24,6 +24,7 @@ struct pib_hca;
  * @moving: posted work requests are being copied to another ring, and keep their order meanwhile
  * @limit: SRQ_LIMIT_REACHED is raised when fewer work requests are left; 0: not armed, as when the
  *	SRQ is created
+ * @failed: SRQ_ERR was raised
  * @limit_work: raises SRQ_LIMIT_REACHED in process context
  * @obj: in pib_hca.objects
  */
@@ -38,6 +39,7 @@ struct pib_srq {
 	struct pib_ring ring;
 	bool moving;
 	u32 limit;
+	bool failed;
 	struct work_struct limit_work;
 	struct pib_object obj;
 };

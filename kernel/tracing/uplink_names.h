@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 3ff3fd3c32df341e267203a88e121dca2079ef8aaedf94fc2e8c94a86427a42d */
+/* sha256 2ac27c8bdf7763ad17f54b55bbdf38d217c8cfb21131cd4c7b92578d63bbed58 */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

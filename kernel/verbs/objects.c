@@ -186,6 +186,7 @@ static void show_srq(const struct pib_object *o, struct pib_object_view *v)
 	put_fact(v, PIB_O_ENTRIES, srq->ring.entries);
 	put_fact(v, PIB_O_POSTED, pib_ring_pending(&srq->ring));
 	put_fact(v, PIB_O_LIMIT, srq->limit);
+	put_fact(v, PIB_O_FAILED, srq->failed);
 	spin_unlock_irq(&srq->lock);
 }
 

@@ -89,7 +89,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((287 + ${#documented[@]}))
+ktap_plan $((288 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -131,6 +131,8 @@ check "limit: no more than that" ends send "$good"
 check "an SRQ fails" inject srq "$(object srq srqn)" error
 check "SRQ: the event" event "SRQ catastrophic error"
 check "SRQ: its queue pairs" event "last WQE reached"
+srq_failed() { pibctl -j show objects pib0 kind srq pid "$victim" | jq -e '.objects[0].failed == 1'; }
+check "SRQ: so it is shown" srq_failed
 fresh
 check "the HCA fails" inject fatal
 check "fatal: the event" event "local catastrophic error"

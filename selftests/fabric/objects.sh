@@ -60,10 +60,11 @@ if not eval("(" + sys.argv[2] + ")"):
     print(sys.argv[2], json.dumps(o, indent=1)[:4000])
     sys.exit(1)' "$work/out" "$expression"
 }
+# same_number KIND PID
 same_number() {
 	local ours theirs
-	ours=$(pibctl -j show objects pib0 kind mr pid "$one" | jq '.objects[].resource')
-	theirs=$(rdma -j resource show mr | jq ".[] | select(.ifname == \"pib0\" and .pid == $one) | .mrn")
+	ours=$(pibctl -j show objects pib0 kind "$1" pid "$2" | jq '.objects[].resource')
+	theirs=$(rdma -j resource show "$1" | jq ".[] | select(.ifname == \"pib0\" and .pid == $2) | .${1}n")
 	[ -n "$ours" ] && [ "$ours" = "$theirs" ] || { echo "$ours, $theirs"; return 1; }
 }
 # as_rdma KIND PID NAME...: of each such object rdma resource has the same numbers of these names
@@ -127,7 +128,7 @@ runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 || { cat "$work/doc"
 # The commands of docs/inspect.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../inspect.md")
 kinds="context pd mr mw cq srq qp ah xrcd attachment dm"
-ktap_plan $((55 + ${#commands[@]}))
+ktap_plan $((56 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -144,7 +145,7 @@ done
 check "its handles are the program's" json "{x['kind']: x.get('handle') for x in o}['qp'] == $(said one qp 3) and
 	{x['kind']: x.get('handle') for x in o}['mr'] == $(said one mr 3)" pid "$one"
 check "when they were made" json "all($before <= x['created_ns'] <= $(date +%s%N) for x in o)" pid "$one"
-check "numbers are those of rdma resource" same_number
+check "numbers are those of rdma resource" same_number mr "$one"
 check "a region" json "o[0]['key'] == hex($(said one mr 2)) and o[0]['length'] == 4096 and
 	o[0]['access'] == 'LOCAL_WRITE,REMOTE_READ' and o[0]['type'] == 'USER'" kind mr pid "$one"
 check "an address handle" json "o[0]['dlid'] == '0x1234' and o[0]['sl'] == 3 and o[0]['port'] == 1" kind ah pid "$one"
@@ -160,6 +161,7 @@ check "a window that is not bound" json "o[0]['bound'] == 0 and 'length' not in 
 begin used "$work/everything" pib0 used
 used=$made
 check "an SRQ" json "o[0]['posted'] == 3 and o[0]['limit'] == 2 and o[0]['entries'] >= 8 and o[0]['max_sge'] >= 1" kind srq pid "$used"
+check "its number, too, is that of rdma resource" same_number srq "$used"
 check "a window that is bound" json "o[0]['bound'] == 1 and o[0]['length'] == 2048 and o[0]['access'] == 'REMOTE_READ' and
 	o[0]['region'] == hex($(said used mr 2)) and o[0]['qpn'] == $(said used qp 2)" kind mw pid "$used"
 end "$used"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 3ff3fd3c32df341e267203a88e121dca2079ef8aaedf94fc2e8c94a86427a42d */
+/*	sha256 2ac27c8bdf7763ad17f54b55bbdf38d217c8cfb21131cd4c7b92578d63bbed58 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -465,6 +465,7 @@ enum pib_o_attr {
 	PIB_O_BOUND,
 	PIB_O_BAD_PKEYS,
 	PIB_O_BAD_QKEYS,
+	PIB_O_FAILED,
 
 	__PIB_O_MAX,
 	PIB_O_MAX = (__PIB_O_MAX - 1)
