@@ -202,6 +202,7 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "page_wait", queues.page_wait },
 		{ "pushed_back", !!READ_ONCE(qp->tx.stall.burst) },
 		{ "ccti", READ_ONCE(qp->tx.cc.index) },
+		{ "remote_qpn", READ_ONCE(qp->attr.dest_qp_num) },
 		{ "error", READ_ONCE(qp->req.error) },
 		{ "cause", READ_ONCE(qp->cause) },
 		{ "bad_pkeys", (u32)atomic_read(&qp->refused.pkeys) },

@@ -57,6 +57,9 @@ QueuePair read_queue_pair(View stream)
 	qp.pid = attributes.number<std::uint32_t>(RDMA_NLDEV_ATTR_RES_PID);
 	if (const auto driver = attributes.nest(RDMA_NLDEV_ATTR_DRIVER))
 		qp.details = read_details(*driver);
+	/// Of XRC the kernel says it nowhere else.
+	if (!qp.remote_qpn && qp.detail("remote_qpn"))
+		qp.remote_qpn = static_cast<std::uint32_t>(qp.detail("remote_qpn"));
 	return qp;
 }
 

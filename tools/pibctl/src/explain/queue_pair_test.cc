@@ -204,6 +204,8 @@ TEST(Explain, ReadsWhatTheKernelTells)
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DRIVER_U32, 0x123456);
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DRIVER_STRING, "ack_us");
 	mnl_attr_put_u64(message, RDMA_NLDEV_ATTR_DRIVER_U64, std::uint64_t{1} << 33);
+	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DRIVER_STRING, "remote_qpn");
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DRIVER_U32, 18);
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DRIVER_STRING, "short");
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DRIVER_U32, 1);
 	mnl_attr_nest_end(message, driver);
@@ -212,6 +214,7 @@ TEST(Explain, ReadsWhatTheKernelTells)
 				 mnl_nlmsg_get_payload_len(message)});
 	EXPECT_EQ(qp.qpn, 17u);
 	EXPECT_EQ(qp.state, QpState::kRts);
+	EXPECT_EQ(qp.remote_qpn, 18u);
 	EXPECT_EQ(qp.detail("una_psn"), 0x123456u);
 	EXPECT_EQ(qp.detail("ack_us"), std::uint64_t{1} << 33);
 	EXPECT_EQ(qp.detail("short"), 0u);
