@@ -276,6 +276,8 @@ struct pib_qp_answers {
  *
  * @ring: the ring that posters fill; @ring.hdr is NULL if the QP has none of its own
  * @srqn: SRQ that @cur came from, for XRC
+ * @named: XRC: SRQ that the last message in need of a receive has named; 0: there was none yet;
+ *	also read without the lock
  * @cur: receive work request being filled
  * @empty_since: time, ns, at which the first of the datagrams that wait, or have waited, found no
  *	receive; 0: none waits, or none may wait; also read without the lock
@@ -287,6 +289,7 @@ struct pib_qp_answers {
 struct pib_qp_rq {
 	struct pib_ring ring;
 	u32 srqn;
+	u32 named;
 	struct pib_rq_cur cur;
 	u64 empty_since;
 	u32 max_sge;

@@ -129,6 +129,11 @@ static struct pib_srq *xrc_srq(const struct pib_qp *qp, u32 srqn)
 	return srq;
 }
 
+struct pib_srq *pib_rq_named_srq(const struct pib_qp *qp)
+{
+	return xrc_srq(qp, READ_ONCE(qp->rq.named));
+}
+
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = qp->rq.srq;
@@ -138,6 +143,7 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 	if (qp->rq.cur.valid)
 		return PIB_RES_OK;
 	if (qp->type == IB_QPT_XRC_TGT) {
+		WRITE_ONCE(qp->rq.named, srqn);
 		srq = xrc_srq(qp, srqn);
 		if (!srq)
 			return PIB_RES_INV_REQ;
@@ -435,6 +441,7 @@ void pib_rq_reset(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 	qp->rq.cur.valid = false;
+	WRITE_ONCE(qp->rq.named, 0);
 	if (!qp->rq.ring.hdr)
 		return;
 

@@ -17,6 +17,11 @@
  *	completed in error; PIB_RES_INV_REQ: XRC: there is no such SRQ.
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
+/*
+ * Context: under rcu_read_lock(), which keeps the SRQ. Return: the SRQ that the last message of an
+ * XRC QP in need of a receive has named; NULL: there is none.
+ */
+struct pib_srq *pib_rq_named_srq(const struct pib_qp *qp);
 /**
  * pib_rq_awaits() - decide whether a datagram waits for a receive, since none is posted
  * @qp: queue pair

@@ -11,6 +11,7 @@
 #include "memory/mr.h"
 #include "memory/page_fault.h"
 #include "transport/qp.h"
+#include "transport/recv_queue.h"
 #include "verbs/restrack.h"
 #include "hca/srq.h"
 
@@ -77,9 +78,9 @@ u64 pib_usec_left(u64 deadline)
  * @page_wait: bits of enum pib_page_wait
  * @sq_unread: send work requests that are posted and not read yet
  * @rq_posted: receives in its own queue
- * @srq_posted: receives in the SRQ that it takes them from; XRC, which has no such SRQ: 0
+ * @srq_posted: receives in @srqn
+ * @srqn: SRQ that it takes receives from, of XRC the one that was named last; 0: none
  * @has_rq: the QP has a receive queue of its own
- * @has_srq: it has an SRQ
  */
 struct shown_queues {
 	u32 sq_posted;
@@ -96,8 +97,8 @@ struct shown_queues {
 	u32 sq_unread;
 	u32 rq_posted;
 	u32 srq_posted;
+	u32 srqn;
 	bool has_rq;
-	bool has_srq;
 };
 
 u32 pib_qp_page_wait(const struct pib_qp *qp)
@@ -108,15 +109,20 @@ u32 pib_qp_page_wait(const struct pib_qp *qp)
 	       (pib_pagein_busy(qp->answers.deferred.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
 }
 
-static u32 shared_receives(struct pib_srq *srq)
+static void show_shared(struct pib_qp *qp, struct shown_queues *q)
 {
+	struct pib_srq *srq;
 	unsigned long flags;
-	u32 posted;
 
-	spin_lock_irqsave(&srq->lock, flags);
-	posted = pib_ring_pending(&srq->ring);
-	spin_unlock_irqrestore(&srq->lock, flags);
-	return posted;
+	rcu_read_lock();
+	srq = qp->type == IB_QPT_XRC_TGT ? pib_rq_named_srq(qp) : qp->rq.srq;
+	if (srq) {
+		q->srqn = srq->srqn;
+		spin_lock_irqsave(&srq->lock, flags);
+		q->srq_posted = pib_ring_pending(&srq->ring);
+		spin_unlock_irqrestore(&srq->lock, flags);
+	}
+	rcu_read_unlock();
 }
 
 static void show_protocol(const struct pib_qp *qp, struct shown_queues *q)
@@ -151,8 +157,7 @@ static struct shown_queues show_queues(struct pib_qp *qp)
 		q.sq_unread = qp->sq.ring.hdr ? pib_ring_pending(&qp->sq.ring) : 0;
 		q.has_rq = qp->rq.ring.hdr;
 		q.rq_posted = q.has_rq ? pib_ring_pending(&qp->rq.ring) : 0;
-		q.has_srq = qp->rq.srq;
-		q.srq_posted = q.has_srq ? shared_receives(qp->rq.srq) : 0;
+		show_shared(qp, &q);
 	}
 	spin_unlock_bh(&qp->lock);
 	return q;
@@ -196,7 +201,8 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "rq_posted", queues.rq_posted },
 		{ "has_rq", queues.has_rq },
 		{ "srq_posted", queues.srq_posted },
-		{ "has_srq", queues.has_srq },
+		{ "has_srq", !!queues.srqn },
+		{ "srqn", queues.srqn },
 		{ "ack_us", pib_usec_left(READ_ONCE(qp->req.ack_deadline)) },
 		{ "rnr_us", pib_usec_left(READ_ONCE(qp->req.rnr_deadline)) },
 		{ "page_wait", queues.page_wait },

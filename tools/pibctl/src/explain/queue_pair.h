@@ -18,7 +18,13 @@ namespace pib::ctl {
 enum class QpState : std::uint8_t { kReset, kInit, kRtr, kRts, kSqd, kSqe, kErr };
 
 /// Of enum ib_qp_type those whose words differ.
-enum QpType : std::uint8_t { kQpGsi = 1, kQpRc = 2, kQpUd = 4, kQpXrcInitiator = 9 };
+enum QpType : std::uint8_t {
+	kQpGsi = 1,
+	kQpRc = 2,
+	kQpUd = 4,
+	kQpXrcInitiator = 9,
+	kQpXrcTarget = 10
+};
 
 struct QueuePair {
 	QpState state = QpState::kReset;

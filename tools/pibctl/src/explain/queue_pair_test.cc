@@ -192,6 +192,18 @@ TEST(Explain, NothingInItsSrq)
 	EXPECT_THAT(why(qp), ElementsAre("nothing holds it up"));
 }
 
+TEST(Explain, NothingInTheSrqThatIsNamed)
+{
+	QueuePair qp = running();
+	qp.type = kQpXrcTarget;
+	qp.details["has_rq"] = 0;
+	qp.details["has_srq"] = 1;
+	qp.details["srqn"] = 23;
+	EXPECT_THAT(why(qp),
+		    ElementsAre("the SRQ that its peer has named last, 23, has no receive: what "
+				"comes and needs one is refused for now (RNR)"));
+}
+
 TEST(Explain, ReadsWhatTheKernelTells)
 {
 	alignas(nlmsghdr) std::uint8_t buffer[512]{};

@@ -99,11 +99,19 @@ std::string page_words(const Facts &facts)
 	       ": who owns the memory has to bring the page in";
 }
 
+std::string receives_words(const Facts &facts)
+{
+	if (!facts["has_srq"])
+		return "no receive is posted";
+	if (facts.qp.type == kQpXrcTarget)
+		return fmt::format("the SRQ that its peer has named last, {}, has no receive",
+				   facts["srqn"]);
+	return "its SRQ has no receive";
+}
+
 std::string no_receive_words(const Facts &facts)
 {
-	const char *const where =
-		facts["has_srq"] ? "its SRQ has no receive" : "no receive is posted";
-	return fmt::format("{}: {}", where,
+	return fmt::format("{}: {}", receives_words(facts),
 			   facts.qp.type == kQpUd
 				   ? "datagrams that come are dropped"
 				   : "what comes and needs one is refused for now (RNR)");
