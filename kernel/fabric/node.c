@@ -69,6 +69,15 @@ void pib_node_dev_kick(struct pib_node_dev *nd)
 	rcu_read_unlock();
 }
 
+static void node_xmit_trap(struct pib_burst *b, struct pib_kport *port)
+{
+	trace_pib_mad_sent(port->nd->name, port->p.num, 0, b->h.slid, b->h.dlid, b->linear);
+	if (port->sw)
+		pib_switch_send(port->sw, PIB_PORT_BY_LID, b);
+	else if (pib_kport_xmit(port, b) < 0)
+		pib_burst_free(b);
+}
+
 static void node_send_trap(u8 *mad, struct pib_port *from)
 {
 	struct pib_burst *b = pib_mad_burst(mad, 0);
@@ -79,14 +88,12 @@ static void node_send_trap(u8 *mad, struct pib_port *from)
 	b->h.slid = READ_ONCE(from->lid);
 	b->h.dlid = READ_ONCE(from->sm_lid);
 	b->h.sl = READ_ONCE(from->sm_sl);
-	trace_pib_mad_sent(port->nd->name, from->num, 0, b->h.slid, b->h.dlid, b->linear);
 
 	local_bh_disable();
 	rcu_read_lock();
-	if (port->sw)
-		pib_switch_send(port->sw, PIB_PORT_BY_LID, b);
-	else if (pib_kport_xmit(port, b) < 0)
-		pib_burst_free(b);
+	b = port->nd->ops->trap(port, b);
+	if (b)
+		node_xmit_trap(b, port);
 	rcu_read_unlock();
 	pib_tasks_run();
 	local_bh_enable();

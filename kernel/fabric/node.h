@@ -20,10 +20,13 @@ struct pib_node_dev;
  *	-EBUSY if it is still the caller's, who tries again later. Softirqs disabled, under
  *	rcu_read_lock(); no node lock held. NULL: the node is a switch, which forwards
  *	(fabric/forward.c)
+ * @trap: apply the rules of injection to a trap that leaves by @port. Returns the trap; NULL: it
+ *	has been dealt with. Softirqs disabled, under rcu_read_lock()
  * @events: handle the event bits of the node and its ports, if there are any. Any context
  */
 struct pib_node_ops {
 	int (*rx)(struct pib_kport *port, struct pib_burst *b);
+	struct pib_burst *(*trap)(struct pib_kport *port, struct pib_burst *b);
 	void (*events)(struct pib_node_dev *nd);
 };
 

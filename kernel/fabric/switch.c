@@ -266,7 +266,15 @@ static void switch_init_node(struct pib_switch *sw, const struct pib_switch_iden
 		pib_port_init(&sw->nd.ports[i]->p, &sw->nd.node, i, id->guid);
 }
 
+static struct pib_burst *switch_trap(struct pib_kport *port, struct pib_burst *b)
+{
+	if (!pib_injects_any(&port->sw->injects))
+		return b;
+	return pib_switch_inject_answer(port->sw, PIB_PORT_BY_LID, b);
+}
+
 static const struct pib_node_ops switch_ops = {
+	.trap = switch_trap,
 	.events = pib_node_dev_kick,
 };
 

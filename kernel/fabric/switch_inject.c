@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Injections into the answers of a switch's agents. Packets that pass through the switch are left
- * alone, directed-route SMPs included: cables have faults for that.
+ * Injections into the answers of a switch's agents, and its traps. Packets that pass through the
+ * switch are left alone, directed-route SMPs included: cables have faults for that.
  */
 #include <linux/ktime.h>
 #include <linux/netlink.h>

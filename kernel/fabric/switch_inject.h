@@ -31,10 +31,10 @@ int pib_switch_inject(struct pib_switch *sw, const struct pib_inject_cfg *cfg,
 		      struct netlink_ext_ack *extack);
 
 /**
- * pib_switch_inject_answer() - apply the rules of a switch to an answer of its agents
+ * pib_switch_inject_answer() - apply the rules of a switch to an answer of its agents, or a trap
  * @sw: switch
  * @out_port: as pib_switch_send() has it
- * @b: answer, with its headers
+ * @b: answer or trap, with its headers
  *
  * Context: softirqs off, under rcu_read_lock(); no node lock held.
  * Return: @b, if it is to be sent now; NULL: it has been dealt with.

@@ -618,3 +618,32 @@ enum pib_stat pib_inject_rx(struct pib_qp *qp, struct pib_burst *b)
 	}
 	return 0;
 }
+
+/* ---- traps ---- */
+
+static bool drops_trap(struct pib_inject *rule, const struct pib_kport *port, struct pib_burst *b)
+{
+	return rule->cfg.kind == PIB_INJECT_KIND_DROP && !rule->cfg.object &&
+	       rule->cfg.port == port->p.num && pib_inject_mad_wanted(&rule->cfg, b) &&
+	       pib_inject_acts(rule);
+}
+
+struct pib_burst *pib_kport_inject_trap(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_hca *hca = pib_kport_hca(port);
+	struct pib_trace_qp who = { .device = hca->nd.name, .port = port->p.num };
+	struct pib_inject *rule;
+
+	if (!pib_injects_any(&hca->injects))
+		return b;
+	list_for_each_entry_rcu(rule, &hca->injects.rules, entry) {
+		if (!drops_trap(rule, port, b))
+			continue;
+		trace_pib_injected(&who, rule->id, rule->cfg.kind);
+		pib_hca_stat(hca, PIB_STAT_TX_INJECTED);
+		pib_kport_failed(port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_INJECTED);
+		pib_burst_free(b);
+		return NULL;
+	}
+	return b;
+}

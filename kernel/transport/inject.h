@@ -61,6 +61,16 @@ static inline bool pib_injects_requests(const struct pib_qp *qp)
 	return pib_injects_any(&qp->hca->injects) && !qp->rx.rules_asked;
 }
 
+/**
+ * pib_kport_inject_trap() - apply the rules that drop what queue pair 0 of a port sends to a trap
+ * @port: port of an HCA
+ * @b: trap, which the HCA sends by itself
+ *
+ * Context: softirqs off, under rcu_read_lock(); no node lock held.
+ * Return: @b; NULL: it has been dropped.
+ */
+struct pib_burst *pib_kport_inject_trap(struct pib_kport *port, struct pib_burst *b);
+
 /* The caller of each function below has seen that pib_injects_any(). */
 
 /**

@@ -25,6 +25,7 @@
 #include "hca/hca.h"
 #include "verbs/device.h"
 #include "verbs/mad.h"
+#include "transport/inject.h"
 #include "transport/input.h"
 #include "transport/mcast.h"
 #include "memory/dmabuf.h"
@@ -335,6 +336,7 @@ static void hca_node_events(struct pib_node_dev *nd)
 
 static const struct pib_node_ops hca_node_ops = {
 	.rx = pib_input,
+	.trap = pib_kport_inject_trap,
 	.events = hca_node_events,
 };
 

@@ -89,7 +89,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((288 + ${#documented[@]}))
+ktap_plan $((293 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -504,6 +504,21 @@ check "SM, lost: many times" wait_for 60 lost_twice
 check "SM, lost: the port is in INIT" port_is pib3 INIT
 pibctl inject del pib2 all
 check "SM, lost: once it is heard again it does" wait_for 120 port_is pib3 ACTIVE
+lied() { [ "$(far_rule 'done')" -ge 1 ]; }
+# Traps: 128 of the switch, whose link goes down, and 144 of an HCA that has another description.
+check "switch: its traps are lost" at_switch drop all class sm attribute 2
+switch_rule() { pibctl -j show injections | jq "[.injections[] | select(.switch == \"injected\")][-1].$1"; }
+trap_lost() { [ "$(switch_rule 'done')" -ge 1 ]; }
+pibctl link set pib3/1 down
+check "switch, traps: that of a link is" wait_for 30 trap_lost
+pibctl inject del injected all
+pibctl link set pib3/1 up
+check "an HCA: its traps are lost" pibctl inject pib3 qp 0 drop all class sm attribute 2
+wait_for 60 port_is pib3 ACTIVE
+echo "another one" >/sys/class/infiniband/pib3/node_desc
+check "HCA, traps: that of its description is" wait_for 30 lied
+check "HCA, traps: counted" test "$(cat /sys/class/infiniband/pib3/ports/1/hw_counters/tx_injected)" -ge 1
+pibctl inject del pib3 all
 pkill -x opensm
 pibctl inject del injected all
 
