@@ -46,6 +46,22 @@ off_and_on() {
 	set_to "$1"
 	check "${*:4}: $1" shows "$3" "${@:4}"
 }
+# kept BEFORE AFTER PATTERN: what becomes of a foreign datagram of a queue pair that was made before the behaviors changed
+kept() {
+	local poster
+	set_to "$1" || return
+	mkfifo "$dir/kept.stop"
+	behaves pd kept <"$dir/kept.stop" >"$dir/kept" 2>&1 &
+	poster=$!
+	exec 8>"$dir/kept.stop"
+	rm "$dir/kept.stop"
+	wait_for 30 grep -qx made "$dir/kept" || { cat "$dir/kept"; return 1; }
+	set_to "$2"
+	exec 8>&-
+	wait $poster
+	cat "$dir/kept"
+	grep -qx "$3" "$dir/kept"
+}
 nobody() { runuser -u nobody -- pibctl "$@"; }
 
 # acked PATTERN [xrc]: so many acknowledgements come for 16 sends
@@ -241,7 +257,7 @@ all_told() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((79 + 12 + 12 + 17 + ${#signs[@]} * (${#signs[@]} - 1) / 2 + 1 + ${#signs[@]} + 18 + ${#documented[@]}))
+ktap_plan $((81 + 12 + 12 + 17 + ${#signs[@]} * (${#signs[@]} - 1) / 2 + 1 + ${#signs[@]} + 18 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -307,6 +323,8 @@ for how in "" newer; do
 	off_and_on ah-pd-at-post "completed: local QP operation error" "not posted: Invalid argument; completed: success" pd $how
 done
 off_and_on ah-pd-at-post "completed: success" "completed: success" pd parent
+check "ah-pd-at-post: a queue pair keeps it" kept ah-pd-at-post none "not posted: Invalid argument; completed: success"
+check "ah-pd-at-post: nor does one get it later" kept none ah-pd-at-post "completed: local QP operation error"
 off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq
 off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq resized
 off_and_on early-invalidate "there" "remote access error" window

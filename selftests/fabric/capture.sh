@@ -23,7 +23,7 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((74 + ${#commands[@]}))
+ktap_plan $((75 + ${#commands[@]}))
 topology_init ib_ipoib
 
 # capture NAME WORD...: into $dir/NAME.pcapng in the background. WITHIN: a command that runs it elsewhere.
@@ -387,11 +387,20 @@ hosts_make 2
 standalone() { pib_add 1 standalone && pib_add 2 standalone && wait_active 30; }
 check "two hosts" standalone
 trunk=$(h 1 pibctl -j show | jq -r '.switches[0].name')
+# trunk_passed DIRECTION: what the ports of the host switch have counted
+trunk_passed() { h 1 pibctl -j show counters "$trunk" | jq "[.counters[] | select(.port != 0) | .. | objects | .port_${1}_packets? // empty] | add"; }
+all_passed() { echo "$(trunk_passed xmit) $(trunk_passed rcv)"; }
+read -r sent_before received_before < <(all_passed)
 WITHIN="ip netns exec h1" capture udp "$trunk"
+read -r sent_at received_at < <(all_passed)
 check "RC over UDP" pair 1 2 $((60 * ${PIB_SLOW:-1})) ibv_rc_pingpong -n 20 -s 8192
+read -r sent received < <(all_passed)
 ends udp >/dev/null
-decode udp all 'infiniband.bth.opcode == 0x00' bad "$bad"
+read -r sent_after received_after < <(all_passed)
+decode udp out "$out && !($failed)" in "$in && !($failed)" all 'infiniband.bth.opcode == 0x00' bad "$bad"
 check "what goes over UDP is decoded" well_formed udp
+check "and as much as the ports have counted" agrees udp $((sent - sent_at)) $((received - received_at)) \
+	$((sent_after - sent_before)) $((received_after - received_before))
 WITHIN="ip netns exec h1" capture ns pib0
 hosts_clean
 check "its namespace goes: the capture ends" has_ended ns

@@ -89,7 +89,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((293 + ${#documented[@]}))
+ktap_plan $((297 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -519,6 +519,18 @@ echo "another one" >/sys/class/infiniband/pib3/node_desc
 check "HCA, traps: that of its description is" wait_for 30 lied
 check "HCA, traps: counted" test "$(cat /sys/class/infiniband/pib3/ports/1/hw_counters/tx_injected)" -ge 1
 pibctl inject del pib3 all
+# lies WORD...: of queue pair 0 of pib3, until OpenSM has asked; then the truth again
+lies() {
+	pibctl inject pib3 qp 0 lie "$@" count all && pibctl link set pib3/1 down && wait_for 30 port_is pib3 DOWN &&
+		pibctl link set pib3/1 up && wait_for 60 lied && [ "$(pgrep -x opensm)" = "$sm" ]
+	local status=$?
+	pibctl inject del pib3 all
+	return $status
+}
+check "SM: a lie, the node's GUID" lies node-guid value 0x0250c2fffe001234
+check "SM, the node's GUID: it goes on, and the port comes back" managed
+check "SM: a lie, the port's state" lies port-state value init
+check "SM, the port's state: it goes on, and the port comes back" managed
 pkill -x opensm
 pibctl inject del injected all
 

@@ -53,10 +53,11 @@ fails_at_once() {
 	return 1
 }
 nothing_fails() { PIB_MANNERS_ERROR=1 judge "$nothing" "$dir/manners" pib0 none; }
+# led_to MANNER FUNCTION [MISTAKE]
 # The stack of it leads from the function to main; a compiler may have made a variant of it ("connect_side.constprop.0").
 led_to() {
 	judge "[.findings[] | select(.manner == \"$1\") | .stack[] | [.function, .file]] |
-		map(select(.[1] == \"$dir/manners\") | .[0]) | any(split(\".\")[0] == \"$2\") and .[-1] == \"main\"" "$dir/manners" pib0 "$1"
+		map(select(.[1] == \"$dir/manners\") | .[0]) | any(split(\".\")[0] == \"$2\") and .[-1] == \"main\"" "$dir/manners" pib0 "${3:-$1}"
 }
 sanitized() { ASAN_OPTIONS=detect_leaks=0 judge "$nothing" "$dir/sanitized" pib0 none; }
 left() { judge '[.findings[] | [.object, .count]] | sort == [["ah", 3], ["pd", 1]]' "$dir/manners" pib0 left-behind; }
@@ -223,7 +224,7 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((38 + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+ktap_plan $((40 + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
 check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
@@ -238,6 +239,8 @@ check "ACTIVE" wait_active 60
 check "nothing in a program that behaves" judge "$nothing" "$dir/manners" pib0 none
 for kind in "${kinds[@]}"; do check "$kind" found "$kind"; done
 for kind in "${!callers[@]}"; do check "$kind, called by ${callers[$kind]}" led_to "$kind" "${callers[$kind]}"; done
+check "send-flags, posted by ibv_wr_complete()" led_to send-flags flags_newer flags-newer
+check "send-flags, posted by ibv_bind_mw()" led_to send-flags flags_bind flags-bind
 for mode in "${places[@]}"; do check "$mode" reserved "$mode"; done
 for mode in "${ways[@]}"; do check "$mode" changed "$mode"; done
 for mode in "${right[@]}"; do check "nothing: $mode" judge "$nothing" "$dir/manners" pib0 "$mode"; done

@@ -28,9 +28,9 @@
  *	flush		what a receive ends with that has two elements of 0 bytes, and is flushed
  *	acks		whether 16 sends complete that are posted together, of which the last alone
  *			asks for a completion
- *	pd [newer|parent]	what becomes of a datagram by an address handle of another PD;
+ *	pd [newer|parent|kept]	what becomes of a datagram by an address handle of another PD;
  *			newer: it is posted by ibv_wr_start(); parent: that of a parent domain of
- *			the same PD
+ *			the same PD; kept: "made", and it is posted when the standard input ends
  *	traffic ROUNDS	whether so many sends complete, one after the other
  *	threads ROUNDS	whether two threads that make and destroy queue pairs of one CQ see all
  *			completions
@@ -728,6 +728,12 @@ static void foreign(const char *how)
 
 	make_pair(IBV_QPT_UD, DEPTH);
 	ah = make_ah(other_pd(!strcmp(how, "parent")));
+	if (!strcmp(how, "kept")) {
+		puts("made");
+		fflush(stdout);
+		while (getchar() != EOF)
+			continue;
+	}
 	err = !strcmp(how, "newer") ? post_newer(ah) : post_datagram(NEAR, ah, 8);
 	if (err) {
 		printf("not posted: %s; ", strerror(err));

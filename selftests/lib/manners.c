@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * manners DEVICE MISTAKE [wait]: a small verbs program that behaves, but for one mistake, by its
- * name in docs/manners.md. By "none" it makes none, nor by "selective", "two-events", "busy-cq",
- * "newer" and "path", which look like one; by "wide-psns" it makes one 3000 times. Two RC queue
- * pairs at port 1 of the device talk to each other. With "wait" it makes the mistake once a line
- * has come on standard input, and says "ready" before.
+ * name in docs/manners.md; "flags-newer" and "flags-bind" make "send-flags" by other calls. By
+ * "none" it makes none, nor by "selective", "two-events", "busy-cq", "newer" and "path", which look
+ * like one; by "wide-psns" it makes one 3000 times. Two RC queue pairs at port 1 of the device talk
+ * to each other. With "wait" it makes the mistake once a line has come on standard input, and says
+ * "ready" before.
  */
 #include <endian.h>
 #include <errno.h>
@@ -195,6 +196,23 @@ static void send_flags(void)
 {
 	must(post(IBV_WR_RDMA_WRITE, IBV_SEND_SOLICITED | IBV_SEND_SIGNALED), "post_send");
 	must(completed(&near) != IBV_WC_SUCCESS, "write");
+}
+
+/* A call of its own posts it. */
+static void flags_bind(void)
+{
+	struct ibv_mr *bound = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE |
+					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SOLICITED | IBV_SEND_SIGNALED,
+		.bind_info = { .mr = bound, .addr = (uintptr_t)memory, .length = LENGTH,
+			       .mw_access_flags = IBV_ACCESS_REMOTE_WRITE },
+	};
+
+	must(!bound || !mw || ibv_bind_mw(near.qp, mw, &bind), "bind_mw");
+	must(completed(&near) != IBV_WC_SUCCESS, "bind");
+	must(ibv_dealloc_mw(mw) || ibv_dereg_mr(bound), "window");
 }
 
 static void qkey_top_bit(void)
@@ -604,6 +622,14 @@ static void changed_mixed(void)
 	newer_completed(7);
 }
 
+static void flags_newer(void)
+{
+	make_newer();
+	post_newer(IBV_SEND_SOLICITED | IBV_SEND_SIGNALED);
+	must(ibv_wr_complete(newer_qp), "wr_complete");
+	newer_completed(5);
+}
+
 /* There pib does not look at them. */
 static void reserved_newer(void)
 {
@@ -722,6 +748,8 @@ static const struct {
 	{ "magic-lid", magic_lid },
 	{ "group-without-grh", group_without_grh },
 	{ "send-flags", send_flags },
+	{ "flags-newer", flags_newer },
+	{ "flags-bind", flags_bind },
 	{ "qkey-top-bit", qkey_top_bit },
 	{ "unsignaled-full", unsignaled_full },
 	{ "stale-rkey", stale_rkey },
