@@ -44,6 +44,12 @@ void each_datagram(const Arrival &arrival, What what)
 	}
 }
 
+/// True of what the socket's filter has left of a datagram: nothing vouches for its packets.
+bool is_unchecked(const pib_dg &header, std::span<const std::uint8_t> bytes)
+{
+	return bytes.size() == PIB_DG_HDR_LEN && header.flags & PIB_DG_NOICRC;
+}
+
 bool is_credit(std::span<const std::uint8_t> bytes)
 {
 	return bytes.size() == PIB_CREDIT_WIRE_LEN &&
@@ -136,6 +142,10 @@ void Core::data(const Arrival &arrival, const pib_dg &header, std::span<const st
 {
 	const bool in_clear = !(header.flags & PIB_DG_SEALED);
 	const bool is_segment = header.type == PIB_DG_SEGMENT;
+	if (is_unchecked(header, bytes)) {
+		stats_.add(PIB_US_RX_BAD_ICRC);
+		return;
+	}
 	if (is_segment && in_clear && !parse_segment(bytes)) {
 		stats_.add(PIB_US_RX_MALFORMED);
 		return;
@@ -202,11 +212,7 @@ std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool n
 		stats_.add(error == PIB_PARSE_SHORT ? PIB_US_RX_SHORT : PIB_US_RX_MALFORMED);
 		return 0;
 	}
-	// Peers were not told that they may leave it out: what passes is checked by its receiver.
-	if (noicrc) {
-		stats_.add(PIB_US_RX_BAD_ICRC);
-		return 0;
-	}
+	packet.noicrc = noicrc;
 	if (ce)
 		mark(packet);
 	forwarder_.receive(*link.port, packet, now);

@@ -196,7 +196,8 @@ TEST_F(Fabric, GarbageIsCountedByItsReason)
 	EXPECT_EQ(w.count(PIB_US_RX_UNKNOWN_LINK), 2u);
 	w.deliver(b.at, good);
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDRESS), 1u);
-	w.deliver(a.at, changed(1, PIB_DG_NOICRC));
+	const Bytes unchecked = changed(1, PIB_DG_NOICRC);
+	w.deliver(a.at, {unchecked.begin(), unchecked.begin() + PIB_DG_HDR_LEN});
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 1u);
 	w.deliver(a.at, changed(PIB_DG_HDR_LEN, 0xFF));
 	EXPECT_EQ(w.count(PIB_US_RX_MALFORMED), 1u);

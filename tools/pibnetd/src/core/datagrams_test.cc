@@ -96,6 +96,97 @@ TEST_F(Fabric, FramesArePutTogetherAndALostSegmentCostsItsPacketsOnly)
 	EXPECT_GE(w.count(PIB_US_RX_REASSEMBLY), 1u);
 }
 
+/// Peers that leave the ICRC out.
+class WithoutIcrc : public Fabric {
+protected:
+	void begin(std::uint32_t caps_of_b)
+	{
+		start();
+		a.caps |= PIB_CAP_NOICRC;
+		b.caps |= caps_of_b;
+		join();
+		ASSERT_TRUE(a.session.peer_caps & PIB_CAP_NOICRC);
+	}
+	static Bytes stripped(Bytes packet)
+	{
+		std::fill(packet.end() - PIB_ICRC_LEN, packet.end(), std::uint8_t{0});
+		return packet;
+	}
+	void send_stripped(const Bytes &packet)
+	{
+		Bytes bytes = a.data(stripped(packet));
+		bytes[1] |= PIB_DG_NOICRC;
+		w.deliver(a.at, bytes);
+		w.carry();
+	}
+	void send_frame(const std::vector<Bytes> &packets, std::uint16_t number)
+	{
+		std::vector<Bytes> all;
+		for (const Bytes &packet : packets)
+			all.push_back(stripped(packet));
+		for (Bytes &segment : cut(a, all, number)) {
+			segment[1] |= PIB_DG_NOICRC;
+			w.deliver(a.at, segment);
+		}
+		w.carry();
+	}
+
+	const Bytes small = make_packet({.slid = 2, .dlid = 3});
+	const Bytes large = make_packet({.slid = 2, .dlid = 3, .length = 4096});
+};
+
+TEST_F(WithoutIcrc, PacketsPassAsTheyAre)
+{
+	begin(PIB_CAP_NOICRC);
+	send_stripped(small);
+	send_frame({large, large}, 1);
+	EXPECT_EQ(b.packets, (std::vector{stripped(small), stripped(large), stripped(large)}));
+	EXPECT_EQ(b.without_icrc, 3u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 0u);
+}
+
+TEST_F(WithoutIcrc, APeerThatWantsOneGetsOne)
+{
+	begin(0);
+	send_stripped(small);
+	send_frame({large, large}, 1);
+	EXPECT_EQ(b.packets, (std::vector{small, large, large}));
+	EXPECT_EQ(b.without_icrc, 0u);
+}
+
+TEST_F(WithoutIcrc, AFrameHasPacketsOfOneKind)
+{
+	begin(PIB_CAP_NOICRC);
+	const std::vector packets = {large, large};
+	for (const Bytes &segment : cut(a, packets, 1))
+		w.deliver(a.at, segment);
+	send_frame(packets, 2);
+	EXPECT_EQ(b.packets, (std::vector{large, large, stripped(large), stripped(large)}));
+	EXPECT_EQ(b.without_icrc, 2u);
+}
+
+TEST_F(WithoutIcrc, ABadCableIsGivenOneByWhichDamageIsFound)
+{
+	begin(PIB_CAP_NOICRC);
+	model::LinkChange slow;
+	slow.latency = 1000;
+	w.core.change_faults(*w.port_of(b), slow, w.now);
+	send_stripped(large);
+	w.run(20);
+	EXPECT_EQ(b.packets, (std::vector<Bytes>{large}));
+	EXPECT_EQ(b.without_icrc, 0u);
+}
+
+TEST_F(WithoutIcrc, AgentsAnswer)
+{
+	begin(PIB_CAP_NOICRC);
+	a.packets.clear();
+	send_stripped(get_node_info());
+	EXPECT_EQ(a.packets.size(), 1u);
+	EXPECT_EQ(a.without_icrc, 0u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 0u);
+}
+
 std::size_t marked(const std::vector<Bytes> &packets)
 {
 	return static_cast<std::size_t>(

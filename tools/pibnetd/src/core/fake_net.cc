@@ -249,6 +249,7 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 		return;
 	}
 	if (type == PIB_DG_DATA) {
+		without_icrc += bytes[1] & PIB_DG_NOICRC;
 		packets.emplace_back(bytes.begin() + PIB_DG_HDR_LEN, bytes.end());
 		return;
 	}
@@ -265,6 +266,7 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 		for (Packet packet; !rest.empty(); rest = rest.subspan(packet.length)) {
 			if (parse_packet(rest, packet))
 				return;
+			without_icrc += done->flags & PIB_DG_NOICRC;
 			packets.emplace_back(rest.begin(),
 					     rest.begin() +
 						     static_cast<std::ptrdiff_t>(packet.length));

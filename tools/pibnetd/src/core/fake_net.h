@@ -124,6 +124,8 @@ public:
 	bool credulous = false;
 	pib_session session{};
 	std::vector<Bytes> packets;
+	/// How many of them came without an ICRC.
+	std::size_t without_icrc = 0;
 	/// Its windows; tests say what it takes in.
 	pib_credits windows{};
 	/// Those that the daemon has sent and that are authentic.

@@ -97,7 +97,7 @@ void Forwarder::agent(const Step &step, std::uint64_t now)
 	const Packet &packet = step.packet;
 	if (packet.h.tp != PIB_TP_UD || packet.payload_length != PIB_MAD_SIZE || packet.h.dqpn > 1)
 		return;
-	if (!icrc_is_right(packet)) {
+	if (!packet.noicrc && !icrc_is_right(packet)) {
 		stats_.add(PIB_US_RX_BAD_ICRC);
 		return;
 	}

@@ -13,9 +13,12 @@ bool is_management(const Packet &packet)
 	return packet.h.dqpn <= 1;
 }
 
+/// The copy has an ICRC, by which damage is found.
 PipePacket copy_of(const Packet &packet, std::uint8_t vl, unsigned hops)
 {
 	PipePacket copy{{packet.bytes, packet.bytes + packet.length}, hops, 0};
+	if (packet.noicrc)
+		pib_icrc_store(icrc_of(packet), &copy.bytes[packet.length - PIB_ICRC_LEN]);
 	copy.bytes[0] = static_cast<std::uint8_t>(vl << 4 | (copy.bytes[0] & 0x0F));
 	return copy;
 }

@@ -43,15 +43,16 @@ std::size_t count_frame(Packets packets, std::size_t room, std::size_t seal, std
 	std::size_t n = 1;
 	bytes = packets[0].size();
 	for (; n < packets.size() && bytes + packets[n].size() <= most &&
-	       packets[n].tos == packets[0].tos;
+	       packets[n].tos == packets[0].tos && packets[n].noicrc == packets[0].noicrc;
 	     n++)
 		bytes += packets[n].size();
 	return n;
 }
 
-std::uint8_t flags_of(const Link &link)
+std::uint8_t flags_of(const Link &link, const OutPacket &packet)
 {
-	return link.seal ? PIB_DG_SEALED : 0;
+	return static_cast<std::uint8_t>((link.seal ? PIB_DG_SEALED : 0) |
+					 (packet.noicrc ? PIB_DG_NOICRC : 0));
 }
 
 struct Choice {
@@ -135,7 +136,7 @@ void Egress::datagrams(Link &link, Packets packets)
 	for (OutPacket &packet : packets) {
 		const pib_dg header{.version = PIB_DG_VERSION,
 				    .type = PIB_DG_DATA,
-				    .flags = flags_of(link),
+				    .flags = flags_of(link, packet),
 				    .tag = link.tx_tag,
 				    .link_id = link.session.remote_id};
 		pib_dg_build(&header, packet.head.data());
@@ -179,7 +180,7 @@ void Egress::segment_header(pib_segment &segment, std::size_t left, bool at_star
 
 void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t room)
 {
-	pib_segment segment{.flags = flags_of(link),
+	pib_segment segment{.flags = flags_of(link, packets[0]),
 			    .tag = link.tx_tag,
 			    .link_id = link.session.remote_id,
 			    .frame = ++link.frame,

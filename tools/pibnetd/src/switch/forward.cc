@@ -84,12 +84,16 @@ int parse_packet(std::span<const std::uint8_t> bytes, Packet &out)
 	return PIB_PARSE_OK;
 }
 
+std::uint32_t icrc_of(const Packet &packet)
+{
+	const std::uint32_t crc = pib_icrc_headers(packet.bytes, packet.header_length);
+	return pib_icrc_update(crc, packet.bytes + packet.header_length,
+			       packet.length - PIB_ICRC_LEN - packet.header_length);
+}
+
 bool icrc_is_right(const Packet &packet)
 {
-	const std::size_t end = packet.length - PIB_ICRC_LEN;
-	std::uint32_t crc = pib_icrc_headers(packet.bytes, packet.header_length);
-	crc = pib_icrc_update(crc, packet.bytes + packet.header_length, end - packet.header_length);
-	return pib_icrc_match(crc, packet.bytes + end);
+	return pib_icrc_match(icrc_of(packet), packet.bytes + packet.length - PIB_ICRC_LEN);
 }
 
 /// A notification of congestion is not marked: it would bring on another one, and so on.
@@ -244,15 +248,27 @@ void Forwarder::transmit(Port &out, const Packet &packet, std::uint8_t vl, unsig
 	waiting_.back().packet.h.vl = vl;
 }
 
+/// The packet's bytes as the peer takes them: one that wants an ICRC gets one.
+const std::uint8_t *Forwarder::bytes_for(const Link &link, const Packet &packet)
+{
+	if (!packet.noicrc || link.leaves_out_icrc())
+		return packet.bytes;
+	std::vector<std::uint8_t> copy(packet.bytes, packet.bytes + packet.length);
+	pib_icrc_store(icrc_of(packet), &copy[packet.length - PIB_ICRC_LEN]);
+	return keep(std::move(copy)).data();
+}
+
 void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
 {
 	link.lanes.ready |= 1u << vl;
 	resume(link);
 	OutPacket &out = link.lanes.packets[vl].emplace_back();
-	std::copy_n(packet.bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
+	const std::uint8_t *bytes = bytes_for(link, packet);
+	std::copy_n(bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
 	auto &first = out.head[PIB_DG_HDR_LEN];
 	first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
-	out.rest = packet.bytes + kLrh;
+	out.noicrc = packet.noicrc && link.leaves_out_icrc();
+	out.rest = bytes + kLrh;
 	out.rest_length = packet.length - kLrh;
 	// Users may send to QP1, but not from it.
 	out.goes_ahead = packet.h.tp == PIB_TP_CNP ||

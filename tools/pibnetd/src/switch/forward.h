@@ -19,10 +19,14 @@ struct Packet {
 	std::size_t header_length = 0;
 	std::size_t payload_length = 0;
 	pib_hdrs h{};
+	/// Its ICRC is not computed: the peer has left that to the datagram's checksum or seal.
+	bool noicrc = false;
 };
 
 /// enum pib_parse_error
 int parse_packet(std::span<const std::uint8_t> bytes, Packet &out);
+/// The ICRC that the packet should have.
+std::uint32_t icrc_of(const Packet &packet);
 bool icrc_is_right(const Packet &packet);
 /// True if somebody slows down for a mark on the packet, which has none yet.
 bool may_mark(const Packet &packet);
@@ -104,6 +108,7 @@ private:
 		   std::uint64_t now);
 	void transmit(Port &out, const Packet &packet, std::uint8_t vl, unsigned hops,
 		      std::uint64_t now);
+	const std::uint8_t *bytes_for(const Link &link, const Packet &packet);
 	void queue(Link &link, const Packet &packet, std::uint8_t vl);
 	void gather(Link &link, Batch &batch, std::uint64_t now);
 	void hold(Port &port, Held &held, std::span<OutPacket> packets, std::uint64_t now);

@@ -79,6 +79,8 @@ struct OutPacket {
 	std::size_t rest_length;
 	/// TOS (IPv4) or Traffic Class (IPv6) of its datagrams.
 	std::uint8_t tos;
+	/// Its ICRC is left out.
+	bool noicrc;
 	/// It waits for no window, which others' data fills: management (from QP0 or QP1 to such),
 	/// and what says that the way is congested.
 	bool goes_ahead;
@@ -217,6 +219,8 @@ struct Link {
 
 	std::uint32_t id() const { return session.local_id; }
 	bool established() const { return session.state == PIB_SESSION_UP; }
+	/// Packets without ICRC may be sent to the peer.
+	bool leaves_out_icrc() const { return session.peer_caps & PIB_CAP_NOICRC; }
 	/// Bytes of a datagram's payload of which nothing says that they get lost on the way.
 	std::size_t room() const { return session.pmtu.limit - path.remote.headers(); }
 	/// Accepted links: true if the hello is from the peer.

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "util/clock.h"
+#include "udp/checksum_filter.h"
 #include "udp/control_buffer.h"
 #include "wire/proto.h"
 
@@ -59,6 +60,7 @@ std::size_t send_buffer(int fd)
 void tune(int fd, int family)
 {
 	set_int(fd, SOL_UDP, UDP_GRO, 1);
+	attach_checksum_filter(fd);
 	set_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
 	set_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
 	if (family == AF_INET) {

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "wire/proto.h"
+
 namespace pib::netd {
 namespace {
 
@@ -444,6 +446,36 @@ TEST(UdpSockets, OneThatWasNeverOpenedIsClosed)
 	Udp udp(stats);
 	udp.close(0);
 	udp.close(100);
+}
+
+// Without checksum and ICRC nothing says that a packet is whole.
+TEST_F(UdpTest, OfPacketsThatNothingVouchesForTheHeaderComes)
+{
+	const Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	sockaddr_storage to;
+	const socklen_t length = to_sockaddr(udp.local(b), to);
+	const auto send = [&](std::uint8_t type, std::uint8_t flags, int without_checksum) {
+		Bytes bytes(100, 7);
+		bytes[0] = static_cast<std::uint8_t>(PIB_DG_VERSION << 4 | type);
+		bytes[1] = flags;
+		::setsockopt(fd.get(), SOL_SOCKET, SO_NO_CHECK, &without_checksum,
+			     sizeof(without_checksum));
+		const auto sent = ::sendto(fd.get(), bytes.data(), bytes.size(), 0,
+					   reinterpret_cast<sockaddr *>(&to), length);
+		return sent == static_cast<ssize_t>(bytes.size());
+	};
+	for (const std::uint8_t type : {PIB_DG_DATA, PIB_DG_SEGMENT}) {
+		ASSERT_TRUE(send(type, 0, 0) && send(type, 0, 1) && send(type, PIB_DG_NOICRC, 0));
+		ASSERT_TRUE(send(type, PIB_DG_NOICRC | PIB_DG_SEALED, 1));
+		ASSERT_TRUE(send(type, PIB_DG_NOICRC, 1));
+	}
+	ASSERT_TRUE(send(PIB_DG_PING, 1, 1)) << "there the flag is another one";
+	gather(b, 11);
+	std::vector<std::size_t> sizes;
+	for (const Bytes &each : came)
+		sizes.push_back(each.size());
+	EXPECT_EQ(sizes, (std::vector<std::size_t>{100, 100, 100, 100, PIB_DG_HDR_LEN, 100, 100,
+						   100, 100, PIB_DG_HDR_LEN, 100}));
 }
 
 TEST_F(UdpTest, WhatCannotBeSentIsCounted)
