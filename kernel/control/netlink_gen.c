@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 2ac27c8bdf7763ad17f54b55bbdf38d217c8cfb21131cd4c7b92578d63bbed58 */
+/*	sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -159,6 +159,13 @@ const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1] = {
 	[PIB_IN_PID] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+const struct nla_policy pib_lane_nl_policy[PIB_LN_WAITS + 1] = {
+	[PIB_LN_VL] = { .type = NLA_U8, },
+	[PIB_LN_WINDOW] = { .type = NLA_U32, },
+	[PIB_LN_ON_WAY] = { .type = NLA_U32, },
+	[PIB_LN_WAITS] = { .type = NLA_FLAG, },
+};
+
 const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NUM] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
 	[PIB_P_GUID] = { .type = NLA_U64, },
@@ -174,7 +181,7 @@ const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NETDEV] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy pib_udp_link_nl_policy[PIB_UL_MOVES + 1] = {
+const struct nla_policy pib_udp_link_nl_policy[PIB_UL_LANE + 1] = {
 	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_LOCAL_ID] = { .type = NLA_U32, },
@@ -191,6 +198,8 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_MOVES + 1] = {
 	[PIB_UL_PATH_MTU] = { .type = NLA_U32, },
 	[PIB_UL_OWN] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_MOVES] = { .type = NLA_U32, },
+	[PIB_UL_WINDOWS] = { .type = NLA_U8, },
+	[PIB_UL_LANE] = NLA_POLICY_NESTED(pib_lane_nl_policy),
 };
 
 /* PIB_CMD_HCA_NEW - do */

@@ -7,6 +7,7 @@
 #include "control/registry.h"
 #include "fabric/impair.h"
 #include "hca/hca.h"
+#include "udp/credit.h"
 #include "udp/link.h"
 #include "udp/path.h"
 #include "udp/session.h"
@@ -64,6 +65,43 @@ static int put_own(struct sk_buff *skb, const struct pib_udp_sock *sock,
 	return pib_addr_has_own(peer) ? pib_nl_put_endpoint(skb, PIB_UL_OWN, &own) : 0;
 }
 
+static int put_lane(struct sk_buff *skb, u32 vl, const struct pib_credit_view *view)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_UL_LANE);
+
+	if (!nest || nla_put_u8(skb, PIB_LN_VL, vl) ||
+	    nla_put_u32(skb, PIB_LN_WINDOW, view->window) ||
+	    nla_put_u32(skb, PIB_LN_ON_WAY, view->on_way) ||
+	    (view->waits && nla_put_flag(skb, PIB_LN_WAITS)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Put whether the VLs have windows, and how these stand, if there is a session. */
+static int put_windows(struct sk_buff *skb, struct pib_udp_link *link)
+{
+	struct pib_credit_view view[PIB_CREDIT_VLS];
+	struct pib_udp_path *path;
+	bool up, windows;
+	u32 vl, seen;
+	int err;
+
+	rcu_read_lock();
+	path = rcu_dereference(link->path);
+	up = path;
+	windows = path && path->windows;
+	rcu_read_unlock();
+	if (!up)
+		return 0;
+	err = nla_put_u8(skb, PIB_UL_WINDOWS, windows);
+	seen = windows ? pib_udp_credits_view(link, view) : 0;
+	for (vl = 0; !err && vl < PIB_CREDIT_VLS; vl++)
+		if (seen >> vl & 1)
+			err = put_lane(skb, vl, &view[vl]);
+	return err;
+}
+
 static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 {
 	const struct pib_udp_sock *sock = link->bearer->sock;
@@ -98,7 +136,8 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	    put_own(skb, sock, &peer) ||
 	    nla_put_u32(skb, PIB_UL_MOVES, moves) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
-	    put_peer(skb, &session))
+	    put_peer(skb, &session) ||
+	    put_windows(skb, link))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

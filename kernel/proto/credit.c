@@ -245,6 +245,14 @@ bool pib_credits_overdrawn_beside(const struct pib_credits *c, u8 vl)
 	return vl < PIB_CREDIT_VLS && !c->off && c->vl[vl].beside >= PIB_CREDIT_MOST;
 }
 
+bool pib_credits_view(const struct pib_credits *c, u8 vl, u64 now, struct pib_credit_view *v)
+{
+	v->window = credit_window(c, vl, now);
+	v->on_way = on_the_way(&c->vl[vl]);
+	v->waits = c->waits >> vl & 1;
+	return !c->off && (c->vl[vl].sent || v->waits);
+}
+
 static void count_sent(struct pib_credits *c, u8 vl, u32 bytes, bool beside, u64 now)
 {
 	struct pib_credit_vl *v;

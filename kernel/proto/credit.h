@@ -204,6 +204,25 @@ bool pib_credits_overdrawn_beside(const struct pib_credits *c, u8 vl);
  * not wait for it: their senders have others to send to, to whom the way may be free.
  */
 bool pib_credits_stuck(const struct pib_credits *c, u8 vl, u64 now);
+
+/**
+ * struct pib_credit_view - how a VL stands, for people to see
+ * @window: bytes that may be on their way to the peer
+ * @on_way: bytes that are, as far as this end knows
+ * @waits: something waits for the window to open
+ */
+struct pib_credit_view {
+	u32 window;
+	u32 on_way;
+	bool waits;
+};
+
+/*
+ * Get how @vl stands. Context: under the lock of what holds @c.
+ *
+ * Return: false: nothing was sent on it in this session, or the peer, being silent, bounds nothing.
+ */
+bool pib_credits_view(const struct pib_credits *c, u8 vl, u64 now, struct pib_credit_view *v);
 /* Note that @bytes, see pib_credit_bytes(), are sent on @vl. */
 void pib_credits_sent(struct pib_credits *c, u8 vl, u32 bytes, u64 now);
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 2ac27c8bdf7763ad17f54b55bbdf38d217c8cfb21131cd4c7b92578d63bbed58 */
+/* sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

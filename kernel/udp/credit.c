@@ -168,6 +168,19 @@ bool pib_udp_credits_overdrawn(struct pib_udp_link *link, const struct pib_udp_p
 	return overdrawn;
 }
 
+u32 pib_udp_credits_view(struct pib_udp_link *link, struct pib_credit_view view[PIB_CREDIT_VLS])
+{
+	u64 now = ktime_get_ns();
+	u32 vl, seen = 0;
+
+	spin_lock_bh(&link->credit_lock);
+	for (vl = 0; vl < PIB_CREDIT_VLS; vl++)
+		if (pib_credits_view(&link->credits, vl, now, &view[vl]))
+			seen |= 1U << vl;
+	spin_unlock_bh(&link->credit_lock);
+	return seen;
+}
+
 void pib_udp_credits_sent(struct pib_udp_link *link, const struct pib_udp_path *path, u8 vl,
 			  u32 bytes, bool beside, u8 tos)
 {

@@ -4,6 +4,7 @@
 #define PIB_UDP_CREDIT_H
 
 #include <linux/types.h>
+#include "proto/credit.h"
 
 struct pib_addr;
 struct pib_udp_link;
@@ -44,6 +45,12 @@ bool pib_udp_credits_spare(struct pib_udp_link *link, const struct pib_udp_path 
  */
 bool pib_udp_credits_overdrawn(struct pib_udp_link *link, const struct pib_udp_path *path, u8 vl,
 			       bool beside, bool soon);
+/*
+ * Get how the VLs stand into @view. Context: any.
+ *
+ * Return: bit per VL of which there is something to see.
+ */
+u32 pib_udp_credits_view(struct pib_udp_link *link, struct pib_credit_view view[PIB_CREDIT_VLS]);
 /*
  * Note that @bytes, see pib_credit_bytes(), are sent on @vl with @tos, before they are. @beside:
  * they have waited for no window. Context: softirqs off, RCU.

@@ -46,6 +46,17 @@ no_less() { echo "$1 $2"; [ "${1:-0}" -ge "$2" ]; }
 counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 daemon_counter() { ctl -j show uplinks | jq ".uplinks[0].counters.$1"; }
 uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].windows == $2"; }
+# link_windows H, daemon_windows: whether the VLs of the links that are up have windows
+shown='[.links[] | select(.up == true) | .windows] | unique | map(tostring) | join(" ")'
+link_windows() { h "$1" pibctl -j show links | jq -r "$shown"; }
+daemon_windows() { ctl -j show links | jq -r "$shown"; }
+link_has() { same "$(link_windows "$1")" "$2"; }
+# lane_waits: VL 0 of h1 has its window full, and waits
+lane_waits() {
+	h 1 pibctl -j show links | jq -e '.links[] | select(.up == true) | .lanes[] | select(.vl == 0)
+		| .waits and .on_way >= .window and .window > 0'
+}
+text_waits() { h 1 pibctl show links | grep -E 'vl 0 .*waits'; }
 lid() { printf %d "$(port_attr 2 lid)"; }
 # taken SL: bytes of the SL that have come to pib1
 taken() { echo $((4 * $(timeout 20 perfquery -C pib1 --rcvsl "$(lid)" 1 | sed -n "s/^.*SL$1:\.*//p" | head -n 1))); }
@@ -197,6 +208,8 @@ stands() {
 	check "$name: SL 0 has begun" wait_for 60 grown 0 "$(taken 0)" 500000
 	check "$name: the way stands still" hold
 	check "$name: the lane is closed, again and again" just_closed 3
+	check "$name: that is shown" lane_waits
+	check "$name: and in text" text_waits
 	check "$name: a datagram is not kept" datagram
 	check "$name: the lane is closed" just_closed 1
 	check "$name: who is killed is gone" killed
@@ -211,7 +224,7 @@ stands() {
 	flows_stop
 }
 
-ktap_plan 76
+ktap_plan 83
 modprobe -a sch_netem
 check "three hosts" net_make
 check "the program" program flows /tmp/windows/windowed
@@ -220,13 +233,16 @@ make_keys /tmp/windows/key
 # By default there are none, nor are there if one end alone has them.
 begin open "" 10.77.0.2
 check "open: there are none" uplink_is 1 false
+check "open: the link says so" link_has 1 false
 starves off "0 0 0"
 check "one end: h1 has them" h 1 pibctl set pib0 windows on
 check "one end: it says so" uplink_is 1 true
+check "one end: the link has none" link_has 1 false
 starves "one end" "0 0 0"
 check "on: h2 has them" h 2 pibctl set pib1 windows on
 both
 check "on: lanes wait" wait_for 30 has_waited 1
+check "on: both links say so" eval 'link_has 1 true && link_has 2 true'
 flows_stop
 shares on
 stands still
@@ -235,6 +251,7 @@ both
 sleep 1.2 # two keepalives
 flows_stop
 check "off again: no credits come" wait_for 20 settled
+check "off again: the link has none" link_has 1 false
 starves "off again" "$(credits_of)"
 end open
 
@@ -253,6 +270,7 @@ netd_start
 check "pibnetd: it runs" netd_answers
 begin pibnetd 10.77.0.9 10.77.0.9 windows on
 shares pibnetd
+check "pibnetd: it shows windows" same "$(daemon_windows)" true
 check "pibnetd: lanes have waited" no_less "$(daemon_counter tx_waits)" 1
 check "pibnetd: no credits were bad" same "$(daemon_counter rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
 end pibnetd

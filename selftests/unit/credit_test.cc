@@ -48,6 +48,28 @@ TEST(Credit, Bytes)
 	EXPECT_FALSE(pib_credit_parse(&m, &to, bytes.data(), bytes.size())) << "another version";
 }
 
+TEST(Credit, HowAVlStandsIsShown)
+{
+	pib_credits c{};
+	pib_credit_view v{};
+
+	pib_credits_init(&c, 1, 2);
+	EXPECT_FALSE(pib_credits_view(&c, 3, kMs, &v));
+	pib_credits_sent(&c, 3, 1000, kMs);
+	EXPECT_TRUE(pib_credits_view(&c, 3, kMs, &v));
+	EXPECT_EQ(v.window, PIB_CREDIT_ALONE);
+	EXPECT_EQ(v.on_way, 1000u);
+	EXPECT_FALSE(v.waits);
+	EXPECT_FALSE(pib_credits_view(&c, 4, kMs, &v));
+	pib_credits_sent(&c, 4, 1, kMs);
+	pib_credits_wait(&c, 3, kMs);
+	EXPECT_TRUE(pib_credits_view(&c, 3, kMs, &v));
+	EXPECT_EQ(v.window, PIB_CREDIT_SHARE);
+	EXPECT_TRUE(v.waits);
+	c.off = true;
+	EXPECT_FALSE(pib_credits_view(&c, 3, kMs, &v)) << "the peer is silent";
+}
+
 TEST_F(Path, AWindowIsWideForOneVlAndNarrowForSeveral)
 {
 	rate = 0;

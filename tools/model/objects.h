@@ -98,6 +98,17 @@ struct Switch {
 	std::vector<Port> ports;
 };
 
+/// A VL of a link over UDP that has a window; bytes, of which each packet has 256 more.
+struct Lane {
+	std::uint32_t vl = 0;
+	/// They may be on their way to the peer.
+	std::uint32_t window = 0;
+	/// They are, as far as this end knows.
+	std::uint32_t on_way = 0;
+	/// Something waits for the window to open.
+	bool waits = false;
+};
+
 struct UdpLink {
 	std::optional<std::string> netdev;
 	std::optional<Endpoint> peer;
@@ -121,6 +132,10 @@ struct UdpLink {
 	std::optional<Endpoint> own;
 	/// Times that an address of either end has changed within a session.
 	std::optional<std::uint32_t> moves;
+	/// VLs have windows: both ends want that.
+	std::optional<bool> windows;
+	/// Those that have sent.
+	std::vector<Lane> lanes;
 };
 
 /// Fate of the packets to one end of a bad cable.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 2ac27c8bdf7763ad17f54b55bbdf38d217c8cfb21131cd4c7b92578d63bbed58 */
+/*	sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -543,9 +543,22 @@ enum pib_ul_attr {
 	PIB_UL_PATH_MTU,
 	PIB_UL_OWN,
 	PIB_UL_MOVES,
+	PIB_UL_WINDOWS,
+	PIB_UL_LANE,
 
 	__PIB_UL_MAX,
 	PIB_UL_MAX = (__PIB_UL_MAX - 1)
+};
+
+enum pib_ln_attr {
+	PIB_LN_UNSPEC,
+	PIB_LN_VL,
+	PIB_LN_WINDOW,
+	PIB_LN_ON_WAY,
+	PIB_LN_WAITS,
+
+	__PIB_LN_MAX,
+	PIB_LN_MAX = (__PIB_LN_MAX - 1)
 };
 
 enum pib_p_attr {

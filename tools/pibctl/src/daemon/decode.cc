@@ -160,6 +160,14 @@ Faults faults(const Json &link)
 	return faults;
 }
 
+Lane lane(const Json &object)
+{
+	return {.vl = number<std::uint32_t>(object, "vl").value_or(0),
+		.window = number<std::uint32_t>(object, "window").value_or(0),
+		.on_way = number<std::uint32_t>(object, "on_way").value_or(0),
+		.waits = flag(object, "waits")};
+}
+
 UdpLink udp_link(const Json &object)
 {
 	UdpLink udp;
@@ -173,6 +181,10 @@ UdpLink udp_link(const Json &object)
 	udp.flows = flag(object, "flows");
 	udp.path_mtu = number<std::uint32_t>(object, "path_mtu");
 	udp.peer_description = text(object, "peer_description");
+	if (const Json &windows = child(object, "windows"); windows.is_boolean())
+		udp.windows = windows.get<bool>();
+	for (const Json &each : list(object, "lanes"))
+		udp.lanes.push_back(lane(each));
 	if (const auto word = text(object, "own_address"))
 		if (const auto endpoint = parse_endpoint(*word))
 			udp.own = *endpoint;

@@ -178,6 +178,30 @@ TEST(Decode, TheAddressAtWhichThePeerReachesThisEnd)
 	EXPECT_EQ(udp.moves, 3U);
 }
 
+TEST(Decode, WindowsOfALink)
+{
+	const auto lane = [](std::uint8_t vl, std::uint32_t on_way) {
+		return fake::nest(PIB_UL_LANE,
+				  {fake::u8(PIB_LN_VL, vl), fake::u32(PIB_LN_WINDOW, 262144),
+				   fake::u32(PIB_LN_ON_WAY, on_way),
+				   vl ? fake::flag(PIB_LN_WAITS) : Bytes{}});
+	};
+	const auto links = decode_links(answers(
+		{join({fake::nest(PIB_A_LINK_A,
+				  {fake::text(PIB_END_NODE, "eth0"), fake::u32(PIB_END_PORT, 2)}),
+		       fake::nest(PIB_A_UDP_LINK,
+				  {fake::u8(PIB_UL_WINDOWS, 1), lane(0, 0), lane(3, 300000)})})}));
+	ASSERT_TRUE(links);
+	const UdpLink &udp = *links->front().udp;
+	EXPECT_EQ(udp.windows, true);
+	ASSERT_EQ(udp.lanes.size(), 2U);
+	EXPECT_EQ(udp.lanes[0].window, 262144U);
+	EXPECT_FALSE(udp.lanes[0].waits);
+	EXPECT_EQ(udp.lanes[1].vl, 3U);
+	EXPECT_EQ(udp.lanes[1].on_way, 300000U);
+	EXPECT_TRUE(udp.lanes[1].waits);
+}
+
 TEST(Decode, Links)
 {
 	const auto links =
@@ -227,6 +251,7 @@ TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
 				  {fake::flag(PIB_UL_BY_SECOND_KEY), fake::flag(PIB_UL_BY_FLOW),
 				   fake::u32(PIB_UL_PATH_MTU, 1280)})})}));
 	ASSERT_TRUE(links);
+	EXPECT_FALSE(links->front().udp->windows);
 	EXPECT_TRUE(links->front().udp->second_key);
 	EXPECT_TRUE(links->front().udp->flows);
 	EXPECT_EQ(links->front().udp->path_mtu, 1280U);

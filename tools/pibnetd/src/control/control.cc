@@ -84,6 +84,17 @@ model::Endpoint endpoint(const Address &address)
 	return model;
 }
 
+std::vector<model::Lane> lane_models(const Link &link, std::uint64_t now)
+{
+	std::vector<model::Lane> lanes;
+	for (std::uint8_t vl = 0; link.windows && vl < PIB_CREDIT_VLS; vl++) {
+		pib_credit_view view;
+		if (pib_credits_view(&link.credits, vl, now, &view))
+			lanes.push_back({vl, view.window, view.on_way, view.waits});
+	}
+	return lanes;
+}
+
 model::UdpLink udp_model(const Link &link, std::uint64_t now)
 {
 	model::UdpLink model;
@@ -107,6 +118,8 @@ model::UdpLink udp_model(const Link &link, std::uint64_t now)
 	model.peer_node_guid = f.peer_node_guid;
 	model.peer_port = f.peer_port_num;
 	model.peer_description = std::string(f.peer_desc);
+	model.windows = link.windows;
+	model.lanes = lane_models(link, now);
 	return model;
 }
 
