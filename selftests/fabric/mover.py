@@ -4,6 +4,7 @@
 
 forge DEV TO VICTIM COUNT [KEYFILE]	the next COUNT datagrams of its session have VICTIM as their source, and acknowledge more and more
 revive DEV TO VICTIM [KEYFILE]	it ends its session, and foresees the next one of TO: with that, VICTIM seems to be heard
+reflect DEV TO VICTIM COUNT	without a session: each kind of datagram COUNT times, with VICTIM as its source
 move DEV TO FROM ANSWERS [KEYFILE]	it goes on from FROM: another address, or another port of its own; ANSWERS: 1, it answers what is asked there
 """
 import json
@@ -14,7 +15,8 @@ import time
 
 from strangers import HELLO, KEEPALIVE, LEN, PORT, Stranger
 
-HELLO_ACK, BYE, OWN_ID, NEW_PORT = 2, 4, 0x1234, 18600
+DATA, HELLO_ACK, BYE, SEGMENT, CREDIT, PING, PONG, OWN_ID, NEW_PORT = 0, 2, 4, 5, 6, 14, 15, 0x1234, 18600
+ETHERNET = 14  # bytes of its header
 GAP, WATCHED = 0.05, 2.0
 
 
@@ -75,11 +77,12 @@ class Forger:
         self.raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
         self.raw.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
         ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 255, socket.IPPROTO_UDP, 0)
-        self.head = ip + socket.inet_aton(victim) + socket.inet_aton(to) + struct.pack("!HHHH", PORT, PORT, 8 + LEN, 0)
-        self.to, self.said = (to, 0), 0
+        self.head = ip + socket.inet_aton(victim) + socket.inet_aton(to)
+        self.to, self.said, self.bytes = (to, 0), 0, 0
 
     def say(self, datagram):
-        self.raw.sendto(self.head + datagram, self.to)
+        udp = struct.pack("!HHHH", PORT, PORT, 8 + len(datagram), 0)
+        self.bytes += ETHERNET + self.raw.sendto(self.head + udp + datagram, self.to)
         self.said += 1
 
 
@@ -90,7 +93,24 @@ def forge(device, to, victim, count, path=None):
         forger.say(member.next((HELLO, KEEPALIVE, HELLO_ACK)[i % 3], i))
         time.sleep(GAP / 5)
     home = sum(map(member.take, member.until(lambda data: False, WATCHED)))
-    print(json.dumps({"said": forger.said, "home": home}))
+    print(json.dumps({"said": forger.said, "bytes": forger.bytes, "home": home}))
+
+
+def reflect(device, to, victim, count):
+    forger = Forger(device, victim, to)
+    for _ in range(int(count)):
+        for trunk, probe, version in ((False, False, 2), (True, False, 2), (False, True, 2), (False, False, 1)):
+            stranger = Stranger(device, 0, 0, trunk=trunk, probe=probe)
+            stranger.version = version
+            for kind in (HELLO, HELLO_ACK, KEEPALIVE, BYE):
+                for to_id in (bytes(4), b"\0\0\0\1"):
+                    forger.say(stranger.control(kind, OWN_ID, to_id))
+            stranger.socket.close()
+        for kind in (DATA, SEGMENT, CREDIT, PING, PONG):
+            forger.say(bytes([0x20 | kind]) + bytes(LEN - 1))
+        time.sleep(GAP / 5)
+    time.sleep(WATCHED)
+    print(json.dumps({"said": forger.said, "bytes": forger.bytes}))
 
 
 def revive(device, to, victim, path=None):
@@ -136,4 +156,4 @@ def move(device, to, place, answers, path=None):
 
 
 if __name__ == "__main__":
-    {"forge": forge, "revive": revive, "move": move}[sys.argv[1]](*sys.argv[2:])
+    {"forge": forge, "reflect": reflect, "revive": revive, "move": move}[sys.argv[1]](*sys.argv[2:])
