@@ -96,6 +96,112 @@ TEST_F(Fabric, FramesArePutTogetherAndALostSegmentCostsItsPacketsOnly)
 	EXPECT_GE(w.count(PIB_US_RX_REASSEMBLY), 1u);
 }
 
+/// A frame that comes in one super-packet.
+class PassingFrame : public Fabric {
+protected:
+	void SetUp() override
+	{
+		start();
+		join();
+		for (std::uint8_t i = 0; i < 5; i++)
+			packets.push_back(make_packet(
+				{.slid = 2, .dlid = 3, .dqpn = 9, .length = 2048, .fill = i}));
+	}
+	void send(std::vector<Bytes> segments)
+	{
+		Bytes all;
+		for (const Bytes &segment : segments)
+			all.insert(all.end(), segment.begin(), segment.end());
+		b.packets.clear();
+		b.segments.clear();
+		w.net.messages = 0;
+		w.deliver(a.at, all, segments[0].size());
+		w.carry();
+	}
+	/// It left as it came, in parts of 1000 bytes, and not in such as the path has room for.
+	bool passed() const
+	{
+		return w.net.messages == 1 && b.packets == packets && !b.segments.empty() &&
+		       b.segments[0].size == 1000;
+	}
+	bool was_cut_anew() const
+	{
+		return b.packets == packets && (b.segments.empty() || b.segments[0].size != 1000);
+	}
+
+	std::vector<Bytes> packets;
+};
+
+TEST_F(PassingFrame, GoesOnAsItCame)
+{
+	const pib_counts in = w.port_of(a)->counts, out = w.port_of(b)->counts;
+	send(cut(a, packets, 1));
+	EXPECT_TRUE(passed());
+	EXPECT_EQ(w.port_of(a)->counts.rcv_pkts - in.rcv_pkts, 5u);
+	EXPECT_EQ(w.port_of(a)->counts.rcv_bytes - in.rcv_bytes, 5 * packets[0].size());
+	EXPECT_EQ(w.port_of(b)->counts.xmit_pkts - out.xmit_pkts, 5u);
+	EXPECT_EQ(w.port_of(b)->counts.vl_xmit_pkts[0] - out.vl_xmit_pkts[0], 5u);
+	const std::uint16_t number = b.segments[0].frame;
+	send(cut(a, packets, 1));
+	EXPECT_TRUE(passed());
+	EXPECT_EQ(b.segments[0].frame, number + 1) << "of the link that it leaves by";
+}
+
+TEST_F(PassingFrame, ChangesItsVl)
+{
+	Port &out = *w.port_of(b);
+	out.p.sl2vl[w.port_of(a)->p.num][0] = 3;
+	send(cut(a, packets, 1));
+	for (Bytes &packet : packets)
+		packet[0] |= 3 << 4;
+	EXPECT_TRUE(passed());
+	EXPECT_EQ(out.counts.vl_xmit_pkts[3], 5u);
+}
+
+TEST_F(PassingFrame, IsCutAnewForASmallerPath)
+{
+	w.net.mtu = 900;
+	send(cut(a, packets, 1));
+	EXPECT_TRUE(was_cut_anew());
+}
+
+TEST_F(PassingFrame, IsCutAnewIfItsHeadersAreWrong)
+{
+	auto segments = cut(a, packets, 1);
+	pib_put16(&segments[3][14], 5);
+	send(segments);
+	EXPECT_TRUE(was_cut_anew());
+	segments = cut(a, packets, 2);
+	std::swap(segments[1], segments[2]);
+	send(segments);
+	EXPECT_TRUE(was_cut_anew()) << "out of order";
+}
+
+TEST_F(PassingFrame, IsTakenApartForSeveralLinks)
+{
+	packets[2] = make_packet({.slid = 2, .dlid = 2, .dqpn = 9, .length = 2048});
+	send(cut(a, packets, 1));
+	packets.erase(packets.begin() + 2);
+	EXPECT_TRUE(was_cut_anew());
+	EXPECT_EQ(w.port_of(a)->counts.relay_loop, 1u);
+}
+
+TEST_F(PassingFrame, IsMarkedAndDelayed)
+{
+	w.ce = true;
+	send(cut(a, packets, 1));
+	EXPECT_EQ(b.packets.size(), 5u);
+	EXPECT_EQ(b.packets[0][kLrh + 4] & 0x80, 0x80);
+	w.ce = false;
+	model::LinkChange slow;
+	slow.latency = 1000;
+	w.core.change_faults(*w.port_of(b), slow, w.now);
+	send(cut(a, packets, 2));
+	EXPECT_TRUE(b.packets.empty());
+	w.run(20);
+	EXPECT_EQ(b.packets, packets);
+}
+
 /// Peers that leave the ICRC out.
 class WithoutIcrc : public Fabric {
 protected:

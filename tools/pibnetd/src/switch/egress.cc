@@ -26,7 +26,8 @@ std::size_t count_equal(Packets packets, std::size_t seal)
 	std::size_t n = 1, bytes = size;
 	for (; n < packets.size() && n < PIB_SEG_MAX; n++) {
 		const std::size_t next = PIB_DG_HDR_LEN + seal + packets[n].size();
-		if (next > size || bytes + next > kBytesMax || packets[n].tos != packets[0].tos)
+		if (next > size || bytes + next > kBytesMax || packets[n].step ||
+		    packets[n].tos != packets[0].tos)
 			break;
 		bytes += next;
 		if (next < size)
@@ -42,7 +43,7 @@ std::size_t count_frame(Packets packets, std::size_t room, std::size_t seal, std
 		room;
 	std::size_t n = 1;
 	bytes = packets[0].size();
-	for (; n < packets.size() && bytes + packets[n].size() <= most &&
+	for (; n < packets.size() && bytes + packets[n].size() <= most && !packets[n].step &&
 	       packets[n].tos == packets[0].tos && packets[n].noicrc == packets[0].noicrc;
 	     n++)
 		bytes += packets[n].size();
@@ -178,6 +179,25 @@ void Egress::segment_header(pib_segment &segment, std::size_t left, bool at_star
 	segment.index++;
 }
 
+/// Sends a frame as it came, but for what names the link: its bytes are the daemon's own.
+void Egress::whole_frame(Link &link, const OutPacket &frame)
+{
+	const std::span bytes(const_cast<std::uint8_t *>(frame.rest), frame.rest_length);
+	const pib_dg header{.version = PIB_DG_VERSION,
+			    .type = PIB_DG_SEGMENT,
+			    .flags = flags_of(link, frame),
+			    .tag = link.tx_tag,
+			    .link_id = link.session.remote_id};
+	link.frame++;
+	std::size_t count = 0;
+	for (std::size_t at = 0; at < bytes.size(); at += frame.step, count++) {
+		pib_dg_build(&header, &bytes[at]);
+		pib_put16(&bytes[at + PIB_DG_HDR_LEN], link.frame);
+	}
+	parts_.push_back({bytes.data(), bytes.size()});
+	send(link, frame.step, count, frame);
+}
+
 void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t room)
 {
 	pib_segment segment{.flags = flags_of(link, packets[0]),
@@ -216,7 +236,9 @@ std::size_t Egress::send_next(Link &link, Packets packets, std::size_t room)
 {
 	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
 	std::size_t n = 1, bytes = 0;
-	if (packets[0].size() + PIB_DG_HDR_LEN <= room) {
+	if (packets[0].step) {
+		whole_frame(link, packets[0]);
+	} else if (packets[0].size() + PIB_DG_HDR_LEN <= room) {
 		n = count_equal(packets, seal);
 		datagrams(link, packets.first(n));
 	} else if (link.session.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom) {
@@ -305,7 +327,7 @@ Egress::Left Egress::leave(Link &link, std::array<Turn, Lanes::kVls> &turns, std
 Egress::Left Egress::send_lanes(Link &link, std::uint64_t now)
 {
 	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
-	const std::size_t all = std::min(wire_.room(link.path), link.room());
+	const std::size_t all = this->room(link);
 	const std::size_t room = all > seal ? all - seal : 0;
 	Lanes &lanes = link.lanes;
 	std::array<Turn, Lanes::kVls> turns;

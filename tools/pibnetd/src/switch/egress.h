@@ -2,6 +2,7 @@
 // Packets become datagrams.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <span>
@@ -34,6 +35,8 @@ public:
 	/// no room for them. The packets, headers(), sealed() and taken() must stay as they are
 	/// until the wire is flushed.
 	Left send_lanes(Link &link, std::uint64_t now);
+	/// Bytes of a datagram that leaves by the link, seal included.
+	std::size_t room(const Link &link) { return std::min(wire_.room(link.path), link.room()); }
 	/// Packets that lanes had held.
 	std::deque<std::vector<OutPacket>> &taken() { return taken_; }
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> &headers() { return headers_; }
@@ -50,6 +53,7 @@ private:
 	static bool has_more(const Turn &turn, const Lanes &lanes, unsigned vl);
 	void refill(Turn &turn, Lanes &lanes, unsigned vl);
 	void datagrams(Link &link, std::span<OutPacket> packets);
+	void whole_frame(Link &link, const OutPacket &frame);
 	void frame(Link &link, std::span<OutPacket> packets, std::size_t bytes, std::size_t room);
 	void segment_header(pib_segment &segment, std::size_t left, bool at_start);
 	void send(Link &link, std::size_t segment, std::size_t count, const OutPacket &first);

@@ -51,6 +51,8 @@ std::optional<std::uint8_t> vl_out(Port &out, std::uint8_t in, const Packet &pac
 	return {};
 }
 
+} // namespace
+
 void count_in(Port &port, const Packet &packet)
 {
 	port.counts.rcv_bytes += packet.length;
@@ -58,8 +60,6 @@ void count_in(Port &port, const Packet &packet)
 	port.counts.sl_rcv_bytes[packet.h.sl & 0xF] += packet.length;
 	(pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_rcv : port.counts.ucast_rcv)++;
 }
-
-} // namespace
 
 void count_out(Port &port, const Packet &packet, std::uint8_t vl)
 {
@@ -71,17 +71,21 @@ void count_out(Port &port, const Packet &packet, std::uint8_t vl)
 	(pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_xmit : port.counts.ucast_xmit)++;
 }
 
-int parse_packet(std::span<const std::uint8_t> bytes, Packet &out)
+int parse_headers(const std::uint8_t *headers, std::size_t left, Packet &out)
 {
-	const int error = pib_hdrs_parse(&out.h, bytes.data(),
-					 std::min<std::size_t>(bytes.size(), PIB_HDRS_MAX),
-					 bytes.size(), &out.header_length, &out.payload_length);
+	const int error = pib_hdrs_parse(&out.h, headers, std::min<std::size_t>(left, PIB_HDRS_MAX),
+					 left, &out.header_length, &out.payload_length);
 	if (error)
 		return error;
-	out.bytes = bytes.data();
 	out.length = out.header_length + out.payload_length +
 		     pib_hdrs_pad(static_cast<std::uint32_t>(out.payload_length)) + PIB_ICRC_LEN;
 	return PIB_PARSE_OK;
+}
+
+int parse_packet(std::span<const std::uint8_t> bytes, Packet &out)
+{
+	out.bytes = bytes.data();
+	return parse_headers(bytes.data(), bytes.size(), out);
 }
 
 std::uint32_t icrc_of(const Packet &packet)

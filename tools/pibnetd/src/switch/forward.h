@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Packet {
 	bool noicrc = false;
 };
 
+/// Takes the headers of a packet that ends within the left bytes apart, which may have few bytes of
+/// it behind them; all but out.bytes. Returns enum pib_parse_error.
+int parse_headers(const std::uint8_t *headers, std::size_t left, Packet &out);
 /// enum pib_parse_error
 int parse_packet(std::span<const std::uint8_t> bytes, Packet &out);
 /// The ICRC that the packet should have.
@@ -32,8 +36,12 @@ bool icrc_is_right(const Packet &packet);
 bool may_mark(const Packet &packet);
 /// Sets FECN in the packet's bytes (Annex A10). The ICRC does not cover it.
 void mark_packet(const pib_hdrs &h, std::uint8_t *bytes);
+/// The packet has come in by the port.
+void count_in(Port &port, const Packet &packet);
 /// The packet leaves by the port.
 void count_out(Port &port, const Packet &packet, std::uint8_t vl);
+
+class WholeFrame;
 
 class Forwarder {
 public:
@@ -44,6 +52,9 @@ public:
 	const DataClass &data_class() const { return data_class_; }
 	/// A packet came in by the port's link. Its bytes must stay as they are until flush().
 	void receive(Port &in, const Packet &packet, std::uint64_t now);
+	/// Sends a frame on as it is, if all of its packets leave by one VL of one link, where
+	/// nothing in them has to be changed or looked at. False: nothing was done.
+	bool pass(Port &in, WholeFrame &frame);
 	/// An agent has answered or raised a trap since this was last asked.
 	bool agents_ran() { return std::exchange(agents_ran_, false); }
 	/// The traps that are due at the switch.
@@ -90,6 +101,17 @@ private:
 		Packet packet;
 		unsigned hops;
 	};
+
+	/// Where packets of one kind leave.
+	struct Way {
+		Port *out;
+		std::uint8_t vl;
+		std::uint8_t tos;
+
+		bool operator==(const Way &) const = default;
+	};
+	std::optional<Way> way_of(Port &in, const Packet &packet) const;
+	std::optional<Way> way_of(Port &in, const WholeFrame &frame) const;
 
 	void run_waiting(std::uint64_t now);
 	void enter(const Step &step, std::uint64_t now);

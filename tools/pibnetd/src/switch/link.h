@@ -77,6 +77,9 @@ struct OutPacket {
 	std::array<std::uint8_t, PIB_DG_HDR_LEN + kLrh> head;
 	const std::uint8_t *rest;
 	std::size_t rest_length;
+	/// Not 0: it is a frame instead, segments of so many bytes with room for their headers, all of
+	/// which is in rest.
+	std::size_t step = 0;
 	/// TOS (IPv4) or Traffic Class (IPv6) of its datagrams.
 	std::uint8_t tos;
 	/// Its ICRC is left out.
@@ -88,7 +91,7 @@ struct OutPacket {
 	HeldMemory::Own own;
 	std::uint64_t held_since = 0;
 
-	std::size_t size() const { return kLrh + rest_length; }
+	std::size_t size() const { return step ? rest_length : kLrh + rest_length; }
 	Rank rank() const
 	{
 		return head[PIB_DG_HDR_LEN] >> 4 == PIB_VL_MGMT ? Rank::management : Rank::data;
