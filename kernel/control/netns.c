@@ -45,10 +45,27 @@ static void reap_work(struct work_struct *work)
 	pib_net_unlock(pn);
 }
 
-static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev,
-			 unsigned long event)
+/* Return: true if IP sees what comes in by @dev. */
+static bool netdev_runs(struct net_device *dev, unsigned long event)
 {
-	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
+	return netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN &&
+	       event != NETDEV_UNREGISTER && !pib_udp_sock_master(dev);
+}
+
+/* Tell the user why the uplink hears nothing any more: its netdev looks as if it ran. */
+static void netdev_note_master(struct net_device *dev, unsigned long event, const void *ptr)
+{
+	const struct netdev_notifier_changeupper_info *info = ptr;
+	const struct net_device *master = pib_udp_sock_master(dev);
+
+	if (event == NETDEV_CHANGEUPPER && info->master && info->linking && master)
+		pr_warn("pib: %s is a port of %s now, to which all goes that comes: its links are down\n",
+			netdev_name(dev), netdev_name(master));
+}
+
+static void socket_event(struct pib_udp_sock *sock, struct net_device *dev, unsigned long event)
+{
+	bool running = netdev_runs(dev, event);
 	struct pib_bearer *bearer;
 
 	WRITE_ONCE(sock->mtu, dev->mtu);
@@ -58,11 +75,14 @@ static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev
 	if (event == NETDEV_UNREGISTER) {
 		WRITE_ONCE(sock->gone, true);
 		queue_work(pib_wq, &to_registry(sock->pn)->reap);
-		running = false;
 	}
 	if (sock->running == running)
 		return;
 	pr_debug("pib: %s: %s\n", netdev_name(dev), running ? "runs" : "does not run any more");
+	/* The netdev can still send. */
+	if (event == NETDEV_GOING_DOWN || event == NETDEV_CHANGEUPPER)
+		list_for_each_entry_rcu(bearer, &sock->bearers, entry)
+			pib_bearer_farewell(bearer);
 	WRITE_ONCE(sock->running, running);
 	WRITE_ONCE(sock->rejoin, running);
 	list_for_each_entry_rcu(bearer, &sock->bearers, entry)
@@ -82,6 +102,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
+	case NETDEV_CHANGEUPPER:
 	case NETDEV_UNREGISTER:
 		break;
 	default:
@@ -90,9 +111,12 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!pn)
 		return NOTIFY_DONE;
 	rcu_read_lock();
-	list_for_each_entry_rcu(sock, &pn->udp_socks, entry)
-		if (sock->ifindex == dev->ifindex && !sock->gone)
-			socket_event(sock, dev, event);
+	list_for_each_entry_rcu(sock, &pn->udp_socks, entry) {
+		if (sock->ifindex != dev->ifindex || sock->gone)
+			continue;
+		netdev_note_master(dev, event, ptr);
+		socket_event(sock, dev, event);
+	}
 	rcu_read_unlock();
 	return NOTIFY_DONE;
 }

@@ -115,6 +115,18 @@ static void bearer_work(struct work_struct *work)
 	pib_net_unlock(pn);
 }
 
+void pib_bearer_farewell(struct pib_bearer *bearer)
+{
+	struct pib_udp_link *link;
+
+	local_bh_disable();
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		pib_udp_link_farewell(link);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
 void pib_bearer_carrier(struct pib_bearer *bearer)
 {
 	struct pib_udp_link *link;

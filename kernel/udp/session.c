@@ -357,6 +357,17 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 	local_bh_enable();
 }
 
+void pib_udp_link_farewell(struct pib_udp_link *link)
+{
+	struct outgoing o = {};
+
+	spin_lock_bh(&link->lock);
+	if (!link->dead && link->session.state == PIB_SESSION_UP)
+		udp_link_act(link, pib_session_bye(&link->session), &o);
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
+}
+
 /* As pib_udp_link_plug(); @down is NULL if this end stays as it is. */
 static void udp_link_begin(struct pib_udp_link *link, const bool *down)
 {

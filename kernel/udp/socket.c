@@ -734,15 +734,24 @@ static u64 netdev_mac(const struct net_device *dev)
 	return get_random_u64() & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
 }
 
-/* IP does not see packets at a port of a bridge or a bond: they are for that. */
-static int check_is_not_port(const struct net_device *dev, struct netlink_ext_ack *extack)
+const struct net_device *pib_udp_sock_master(struct net_device *dev)
 {
-	if (netif_is_bridge_port(dev))
-		NL_SET_ERR_MSG(extack, "the netdev is a port of a bridge: name the bridge");
-	else if (netif_is_lag_port(dev))
-		NL_SET_ERR_MSG(extack, "the netdev is a port of a bond or a team: name that");
-	else
+	const struct net_device *master = netdev_master_upper_dev_get(dev);
+
+	return master && (netif_is_bridge_master(master) || netif_is_lag_master(master)) ? master :
+											    NULL;
+}
+
+static int check_is_not_port(struct net_device *dev, struct netlink_ext_ack *extack)
+{
+	const struct net_device *master = pib_udp_sock_master(dev);
+
+	if (!master)
 		return 0;
+	if (netif_is_bridge_master(master))
+		NL_SET_ERR_MSG(extack, "the netdev is a port of a bridge: name the bridge");
+	else
+		NL_SET_ERR_MSG(extack, "the netdev is a port of a bond or a team: name that");
 	return -EINVAL;
 }
 

@@ -124,7 +124,7 @@ struct pib_udp_sock_ops {
  * @ops: who takes in what is no data; never changes
  * @mac: the netdev's MAC address, or a random substitute, in 48 bits; never changes
  * @mtu: the netdev's, followed by its notifier
- * @running: the netdev is up and has a carrier
+ * @running: the netdev is up and has a carrier, and is no port of a bridge or a bond
  * @gone: the netdev has been unregistered
  * @rejoin: the netdev has come up, or has another MTU: pib_udp_sock_rejoin() is due
  * @label_secret: of the flow labels of what is sent; never changes
@@ -280,6 +280,14 @@ void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 le
 
 /* Have the ports of flows open, or not. Context: process; sock->pn->lock held; sleeps. */
 void pib_udp_sock_set_flows(struct pib_udp_sock *sock, bool open);
+
+/*
+ * IP does not see packets at a port of a bridge or a bond: they are for that.
+ *
+ * Context: RTNL held.
+ * Return: the bridge, bond or team of which @dev is a port; NULL: there is none.
+ */
+const struct net_device *pib_udp_sock_master(struct net_device *dev);
 
 /* Join the discovery groups again, when the netdev has come up. Context: process; sleeps. */
 void pib_udp_sock_rejoin(struct pib_udp_sock *sock);

@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap hosts_clean EXIT
 
-ktap_plan 9
+ktap_plan 10
 hosts_make 2
 pib_add 1 && pib_add 2 && sm_start 1
 check "subnet up" wait_active 60
@@ -16,7 +16,14 @@ check "traffic before" pair 1 2 60 ibv_rc_pingpong
 trunk_is() { h 1 pibctl -j show links | jq -e "[.. | objects | select(has(\"up\")) | .up] | index($1) != null" ; }
 sweeps() { h 1 grep -c "SUBNET UP\|Heavy sweep\|ENTERING HEAVY SWEEP" /tmp/opensm.1/opensm.log; }
 before=$(sweeps)
+# A BYE, over IPv4 or IPv6
+h 1 timeout 60 tcpdump -i eth0 -c 1 'udp and (udp[8] == 0x24 or (ip6 and ip6[48] == 0x24))' >/tmp/bye 2>&1 & sniffer=$!
+listens() { grep -q listening /tmp/bye; }
+wait_for 20 listens
 h 2 ip link set eth0 down
+farewell() { wait_for 20 grep -q '1 packet captured' /tmp/bye || { cat /tmp/bye; return 1; }; }
+check "the host says goodbye before it cannot any more" farewell
+kill "$sniffer" 2>/dev/null
 check "the peer's trunk port is Down within 5 s" wait_for 5 trunk_is false
 resweep() { [ "$(sweeps)" -gt "$before" ]; }
 check "OpenSM sweeps again" wait_for 20 resweep

@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'kill $(jobs -p) 2>/dev/null; h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 57
+ktap_plan 69
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -49,6 +49,30 @@ for kind in bridge bond; do
 	check "a $kind" under $kind
 	refuse "an HCA on a port of it" "port of a $kind" h 1 pibctl add pib7 netdev mine0
 	h 1 ip link del over0
+	h 1 ip link del mine0
+done
+# A netdev that becomes a port when an HCA is on it already: the uplink speaks no more, and the log says why.
+hellos() { h 1 pibctl -j show uplinks | jq '[.uplinks[] | select(.netdev == "mine0").counters.tx_datagrams] | add'; }
+on_mine() { h 1 ip link add mine0 type dummy && h 1 ip link set mine0 up && h 1 pibctl add pib7 netdev mine0; }
+speaks_more() { [ "$(hellos)" -gt "$1" ]; }
+said_of() { dmesg | grep -q "mine0 is a port of over$1 now"; }
+# A bridge takes a netdev that is up, a bond does not.
+joins() {
+	h 1 ip link add "over$1" type "$1" || return 1
+	[ "$1" = bridge ] || h 1 ip link set mine0 down || return 1
+	h 1 ip link set mine0 master "over$1" && h 1 ip link set mine0 up
+}
+leaves() { h 1 ip link set mine0 nomaster && h 1 ip link set mine0 up; }
+for kind in bridge bond; do
+	check "an HCA whose netdev is none's" on_mine
+	check "speaks" wait_for 20 speaks_more 0
+	check "the netdev becomes a port of a $kind" joins $kind
+	check "the log says what that means" wait_for 10 said_of $kind
+	count=$(hellos)
+	check "it is one no more" leaves
+	check "and the HCA speaks again" wait_for 20 speaks_more "$count"
+	h 1 pibctl del pib7
+	h 1 ip link del over$kind
 	h 1 ip link del mine0
 done
 # A netdev that carries nothing: the HCA is made, and whoever made it is told why nobody is met.
