@@ -135,6 +135,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 
 	if (sw && h->node_guid == sw->nd.node.guid) {
 		bearer_meet_clone(bearer, &sw->nd.node, from, h);
+		pib_udp_sock_drop(bearer->sock, rx_bad_hello);
 		return;
 	}
 	if (type != PIB_DG_HELLO) {

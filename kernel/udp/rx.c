@@ -285,8 +285,10 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 	u32 size;
 	int err;
 
-	if (intake_copy(in, off, head, avail))
+	if (intake_copy(in, off, head, avail)) {
+		pib_udp_sock_drop(in->sock, rx_malformed);
 		return 0;
+	}
 	err = pib_hdrs_parse(&h, head, avail, len, &hdr_len, &payload_len);
 	if (err) {
 		if (err == PIB_PARSE_SHORT)

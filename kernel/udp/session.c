@@ -675,6 +675,7 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 	spin_lock_bh(&link->lock);
 	if (link->dead) {
 		spin_unlock_bh(&link->lock);
+		pib_udp_sock_drop(link->bearer->sock, rx_unknown_link);
 		return;
 	}
 	if (!udp_link_knows(link, from, may_move, h, type, &o)) {
