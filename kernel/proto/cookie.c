@@ -71,15 +71,24 @@ static u32 reply_group(const struct pib_cookies *c, const struct pib_cookie_addr
 	       pib_siphash(c->secret, host, 3) % PIB_COOKIE_HOSTS;
 }
 
-bool pib_cookie_may_reply(struct pib_cookies *c, const struct pib_cookie_addr *from,
-			  const struct pib_hello *h, u64 now)
+static bool take_allowance(u64 *next, u64 now)
 {
-	u64 *next = &c->next_reply[reply_group(c, from, h, now)];
-
 	if (now < *next)
 		return false;
 	*next = now + PIB_REPLY_MS * PIB_NSEC_PER_MSEC;
 	return true;
+}
+
+bool pib_cookie_may_reply(struct pib_cookies *c, const struct pib_cookie_addr *from,
+			  const struct pib_hello *h, u64 now)
+{
+	return take_allowance(&c->next_reply[reply_group(c, from, h, now)], now);
+}
+
+bool pib_cookie_may_refuse(struct pib_cookies *c, const struct pib_cookie_addr *from,
+			   const struct pib_hello *h, u64 now)
+{
+	return take_allowance(&c->next_refusal[reply_group(c, from, h, now)], now);
 }
 
 u8 pib_cookie_reply(const struct pib_cookies *c, const struct pib_cookie_addr *from,

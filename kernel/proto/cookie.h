@@ -32,10 +32,12 @@
  * struct pib_cookies - the state from which a host makes its cookies
  * @secret: random; env draws another one before a link goes that a cookie has made
  * @next_reply: ns; time from which an answer may be given, by shares that change all the time
+ * @next_refusal: as @next_reply, for refusals and for answers to probes, which carry no cookie
  */
 struct pib_cookies {
 	u64 secret[2];
 	u64 next_reply[PIB_COOKIE_REPLIES];
+	u64 next_refusal[PIB_COOKIE_REPLIES];
 };
 
 /**
@@ -61,6 +63,12 @@ void pib_cookie_addr_v4(struct pib_cookie_addr *a, const u8 host[4], u16 udp_por
  */
 bool pib_cookie_may_reply(struct pib_cookies *c, const struct pib_cookie_addr *from,
 			  const struct pib_hello *h, u64 now);
+/*
+ * As pib_cookie_may_reply(), for a refusal or an answer to a probe: a stranger who is refused again
+ * and again uses up nobody's cookies, and few of the refusals of others.
+ */
+bool pib_cookie_may_refuse(struct pib_cookies *c, const struct pib_cookie_addr *from,
+			   const struct pib_hello *h, u64 now);
 
 /**
  * pib_cookie_reply() - answer a hello without keeping anything

@@ -11,8 +11,6 @@
 #include "udp/hello.h"
 #include "udp/link.h"
 
-/* Least time between two answers to peers that get no link. */
-#define PIB_ANSWER_MS	10
 /* Least time between two answers to peers of the version before, who use up no other's answers. */
 #define PIB_FORMER_MS	100
 
@@ -50,12 +48,30 @@ struct pib_kport *pib_bearer_speaker(struct pib_bearer *bearer)
 	return link ? link->port : NULL;
 }
 
-/* Return: true if a peer that gets no link may be answered now. */
-static bool answer_is_due(struct pib_bearer *bearer, u8 refusal)
+static void cookie_addr(const struct pib_addr *from, struct pib_cookie_addr *addr)
 {
+	if (from->family == AF_INET) {
+		pib_cookie_addr_v4(addr, (const u8 *)&from->v4, ntohs(from->port));
+		return;
+	}
+	memcpy(addr->host, &from->v6, sizeof(addr->host));
+	addr->udp_port = ntohs(from->port);
+}
+
+/* Return: true if a peer that gets no link may be answered now. */
+static bool answer_is_due(struct pib_bearer *bearer, const struct pib_addr *from,
+			  const struct pib_hello *to, u8 refusal)
+{
+	struct pib_cookie_addr addr;
+	bool may;
+
 	if (refusal == PIB_REFUSED_VERSION)
 		return pib_bearer_is_due(bearer, &bearer->next_former, PIB_FORMER_MS);
-	return pib_bearer_is_due(bearer, &bearer->next_answer, PIB_ANSWER_MS);
+	cookie_addr(from, &addr);
+	spin_lock_bh(&bearer->lock);
+	may = pib_cookie_may_refuse(&bearer->cookies, &addr, to, ktime_get_ns());
+	spin_unlock_bh(&bearer->lock);
+	return may;
 }
 
 /*
@@ -83,7 +99,7 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	size_t len;
 
-	if (!port || !answer_is_due(bearer, refusal))
+	if (!port || !answer_is_due(bearer, from, to, refusal))
 		return false;
 	pib_bearer_fill_hello(bearer, port, &h);
 	if (answer_is_nameless(to, refusal)) {
@@ -99,16 +115,6 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 	if (answer_authenticate(bearer, 0, bytes))
 		pib_udp_sock_send_control(bearer->sock, bytes, len, from);
 	return true;
-}
-
-static void cookie_addr(const struct pib_addr *from, struct pib_cookie_addr *addr)
-{
-	if (from->family == AF_INET) {
-		pib_cookie_addr_v4(addr, (const u8 *)&from->v4, ntohs(from->port));
-		return;
-	}
-	memcpy(addr->host, &from->v6, sizeof(addr->host));
-	addr->udp_port = ntohs(from->port);
 }
 
 void pib_answer_stranger(struct pib_bearer *bearer, const struct pib_addr *from,

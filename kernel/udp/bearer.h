@@ -42,7 +42,6 @@ struct pib_udp_link;
  * @hellos: number of hellos sent since something changed: the more, the longer until the next one
  * @frame_pages: pages held by frames of @udp_links that are being put together (udp/reassembly.c)
  * @lock: softirqs off; guards the next fields
- * @next_answer: jiffies from which a peer that gets no link may be answered again
  * @cookies: state of the answers to strangers
  * @next_former: jiffies from which a peer of the version before may be refused again
  * @next_former_note: jiffies from which the log may again name such a peer
@@ -73,7 +72,6 @@ struct pib_bearer {
 	atomic_t frame_pages;
 
 	spinlock_t lock;
-	unsigned long next_answer;
 	unsigned long next_former;
 	unsigned long next_former_note;
 	struct pib_cookies cookies;

@@ -192,6 +192,29 @@ TEST(Cookie, ARecordedHelloUsesUpLittle)
 	EXPECT_GT(heard, 900u);
 }
 
+// A stranger who is refused all the time, whatever it says, leaves others theirs, and all cookies.
+TEST(Cookie, RefusalsOfOneLeaveThoseOfOthers)
+{
+	pib_cookies host{};
+	const pib_cookie_addr stranger = address(9), other = address(1);
+	unsigned int heard = 0, cookies = 0;
+	uint64_t now = 1000000 * kMs;
+
+	for (int i = 0; i < 1000; i++, now += 500 * kMs) {
+		pib_hello h = greeting();
+
+		for (int k = 0; k < 300; k++) {
+			h.nonce = i * 300 + k;
+			pib_cookie_may_refuse(&host, &stranger, &h, now);
+		}
+		h.nonce = 6;
+		heard += pib_cookie_may_refuse(&host, &other, &h, now);
+		cookies += pib_cookie_may_reply(&host, &other, &h, now);
+	}
+	EXPECT_GT(heard, 700u);
+	EXPECT_EQ(cookies, 1000u);
+}
+
 // A host: a host switch, or one port that calls the other host. It has two addresses.
 struct Host {
 	struct Link {
