@@ -15,6 +15,7 @@
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "core/net.h"
+#include "core/task.h"
 #include "fabric/forward.h"
 #include "fabric/port.h"
 #include "proto/credit.h"
@@ -44,6 +45,7 @@
  * @b: burst that grows, or NULL
  * @tail: bytes of payload in the last packet of @b
  * @bytes: bytes of the packets of @b, LRH to ICRC
+ * @work: bytes that were looked at one by one, for their ICRC or to put frames together
  */
 struct intake {
 	struct pib_udp_sock *sock;
@@ -59,7 +61,11 @@ struct intake {
 	struct pib_burst *b;
 	u32 tail;
 	u32 bytes;
+	u32 *work;
 };
+
+/* So many bytes cost as much as one copy of a multicast (pib_tasks_copied()). */
+#define INTAKE_COPY	2048
 
 static void intake_flush(struct intake *in)
 {
@@ -102,6 +108,7 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 	u8 icrc[PIB_ICRC_LEN], piece[256];
 	u32 crc = pib_icrc_headers(head, hdr_len);
 
+	*in->work += len;
 	off += hdr_len;
 	while (len) {
 		u32 n = min_t(u32, len, sizeof(piece));
@@ -365,6 +372,7 @@ static void intake_frame(const struct intake *in, const struct pib_frame *f)
 		.ce = f->ce,
 		.link = in->link,
 		.path = in->path,
+		.work = in->work,
 	};
 
 	if (f->have != GENMASK_ULL(f->total - 1, 0))
@@ -437,6 +445,7 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 		return len;
 	}
 	intake_flush(in);
+	*in->work += len;
 	if (pib_frames_add(&in->link->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
 			   len - PIB_SEG_HDR_LEN, in->checked, in->ce, &done))
 		intake_frame(in, &done);
@@ -481,6 +490,7 @@ static u32 intake_sealed(struct intake *in, u32 off, u32 step)
 		.checked = true,
 		.opened = true,
 		.ce = in->ce,
+		.work = in->work,
 	};
 	u32 end = sealed_end(in->skb, off, step);
 
@@ -560,8 +570,8 @@ static bool skb_is_ce(const struct sk_buff *skb, int family)
 void pib_udp_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from,
 		const struct pib_hello_way *way)
 {
-	struct intake in = { .sock = sock, .skb = skb, .from = from, .way = way };
-	u32 step = datagram_step(skb);
+	u32 step = datagram_step(skb), work = 0;
+	struct intake in = { .sock = sock, .skb = skb, .from = from, .way = way, .work = &work };
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
 	if (udp_hdr(skb)->check && !in.checked) {
@@ -574,6 +584,7 @@ void pib_udp_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib
 	if (unlikely(in.ce) && skb->len)
 		pib_udp_sock_count(sock, rx_ce, DIV_ROUND_UP(skb->len, step));
 	intake_all(&in, step);
+	pib_tasks_copied(work / INTAKE_COPY);
 
 out_free:
 	consume_skb(skb);

@@ -343,7 +343,7 @@ bool chacha20poly1305_decrypt_sg_inplace(struct scatterlist *sg, size_t len, con
 #define PIB_CORE_TASK_H
 #define PIB_TRACING_FABRIC_H
 
-#define pib_tasks_copied(n) ((void)(n))
+void pib_tasks_copied(u32 n);
 void trace_pib_datagram_dropped(int ifindex, u32 counter, u32 n);
 
 #endif

@@ -92,6 +92,7 @@ public:
 	}
 
 	Result result;
+	uint32_t work = 0; // bytes whose ICRC counts, or that are kept of segments
 
 	void session(uint32_t link, uint64_t nonce)
 	{
@@ -305,6 +306,7 @@ private:
 		uint32_t crc = pib_icrc_headers(b.data(), hdr_len);
 
 		crc = pib_icrc_update(crc, b.data() + hdr_len, len - hdr_len);
+		work += noicrc ? 0 : len - hdr_len;
 		if (noicrc ? !(l.cfg.noicrc && checked) : !pib_icrc_match(crc, b.data() + len)) {
 			count(PIB_US_RX_BAD_ICRC);
 			return 0;
@@ -502,6 +504,7 @@ private:
 		if (!get_pages(l, s, d.size() - PIB_SEG_HDR_LEN, !completes, out))
 			return;
 		f = find_frame(l, s);
+		work += d.size() - PIB_SEG_HDR_LEN;
 		add_part(*f, s, d, came);
 		f->heard = now_;
 		if (f->complete()) {

@@ -302,6 +302,18 @@ void rx_time(u32 ms, bool timers)
 	}
 }
 
+static u32 copies;
+
+void pib_tasks_copied(u32 n)
+{
+	copies += n;
+}
+
+u32 rx_copies(void)
+{
+	return copies;
+}
+
 void rx_come(struct sk_buff *skb, bool v6, u8 host, u8 hop_limit)
 {
 	struct pib_addr from = peer_addr(v6, host);

@@ -85,6 +85,8 @@ void rx_settled(uint32_t link, bool settled);
 void rx_time(uint32_t ms, bool timers);
 /* Have @skb come, which is consumed. @host: last byte of the sender's address. */
 void rx_come(struct sk_buff *skb, bool v6, uint8_t host, uint8_t hop_limit);
+/* Return: the work that was told to who bounds it, by pib_tasks_copied(), so far. */
+uint32_t rx_copies(void);
 /* Take the world apart. Memory that is left then is a finding. */
 void rx_end(void);
 
