@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The packets that pibnetd forwards, and their cost: two hosts with one between them, beside the same hosts with a cable from
-# one to the other. "ns/packet" is the processor time of the daemon by the packets that left its ports; segments of
+# The packets that pibnetd forwards, and their cost: two hosts with one between them, beside the same hosts with a switch of
+# the kernel in its place, which has links over UDP to both, and with a cable from one to the other. "ns/packet" is the processor time of the daemon by the packets that left its ports; segments of
 # large packets and GRO make it depend on their size. The receiving host's work on a packet happens in softirqs of the
 # daemon's system calls, and is part of it. Part of `make bench`; alone:
 #
@@ -47,18 +47,29 @@ for point in "${points[@]}"; do
 	cost[$name]=$(echo "$(netd_cpu_ms) $used $(packets) $before" | awk '{ printf "%.0f", ($1 - $2) * 1e6 / ($3 - $4) }')
 done
 leave
+netd_stop
+netd_pid=
+# The module's switch takes the place of the daemon, at the same address.
+declare -A switched
+ip netns exec sw pibctl switch add between ports 2 || die "no switch"
+for k in 1 2; do ip netns exec sw pibctl link add between/$k udp eth0 peer 10.77.0.$k || die "no link to host $k"; done
+join 10.77.0.9 10.77.0.9
+for point in "${points[@]}"; do switched[${point%% *}]=$(measure "$point" pair 1 2 100) || exit 1; done
+leave
+ip netns exec sw pibctl switch del between
 join 10.77.0.2 10.77.0.1
 for point in "${points[@]}"; do direct[${point%% *}]=$(measure "$point" pair 1 2 100) || exit 1; done
 leave
 
 rows=()
-printf '%-10s%-20s%-10s%12s%12s%8s%12s\n' path case unit pibnetd cable ratio ns/packet
+printf '%-10s%-20s%-10s%12s%12s%12s%8s%12s\n' path case unit pibnetd switch cable ratio ns/packet
 for point in "${points[@]}"; do
 	read -r name unit _ <<<"$point"
 	ratio=$(echo "${through[$name]} ${direct[$name]}" | awk '{ printf "%.2f", $1 / $2 }')
-	printf '%-10s%-20s%-10s%12.0f%12.0f%8s%12s\n' pibnetd "$name" "$unit" "${through[$name]}" "${direct[$name]}" "$ratio" \
+	printf '%-10s%-20s%-10s%12.0f%12.0f%12.0f%8s%12s\n' pibnetd "$name" "$unit" "${through[$name]}" "${switched[$name]}" \
+		"${direct[$name]}" "$ratio" \
 		"${cost[$name]}"
-	rows+=("{\"case\":\"$name\",\"path\":\"pibnetd\",\"unit\":\"$unit\",\"better\":\"higher\",\"pib\":${through[$name]},\"cable\":${direct[$name]}}"
+	rows+=("{\"case\":\"$name\",\"path\":\"pibnetd\",\"unit\":\"$unit\",\"better\":\"higher\",\"pib\":${through[$name]},\"switch\":${switched[$name]},\"cable\":${direct[$name]}}"
 		"{\"case\":\"${name}_cost\",\"path\":\"pibnetd\",\"unit\":\"ns/packet\",\"better\":\"lower\",\"pib\":${cost[$name]}}")
 done
 echo "BENCH-JSON [$(IFS=,; echo "${rows[*]}")]"
