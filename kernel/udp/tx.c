@@ -5,9 +5,9 @@
  * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
  * which veth and loopback carry whole and other netdevs cut up late. The payload
  * is copied once, into the super-packet. Packets that fit the route's MTU, and what
- * was found to come through (proto/pmtu.h), are a datagram each. Larger ones are put
- * end to end into a frame, and the frame is cut into segments of equal size
- * (docs/wire-format.md). To a peer that does not know segments such a packet leaves
+ * was found to come through (proto/pmtu.h), are a datagram each. Larger ones, and those of
+ * which a datagram holds several, are put end to end into a frame, and the frame is cut into
+ * segments of equal size (docs/wire-format.md). To a peer that does not know segments such a packet leaves
  * alone and is fragmented by IP.
  *
  * Small packets that a task sends one after the other in its turn are put off until the turn is
@@ -311,10 +311,14 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 	pl->datagrams = pl->n;
 }
 
-/* Plan a frame: as many packets as it holds, whatever their size. */
-static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, struct plan *pl)
+/*
+ * Plan a frame of datagrams of at most @room bytes: as many packets as it holds, whatever their
+ * size.
+ */
+static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 room, struct plan *pl)
 {
 	u32 head = PIB_SEG_HDR_LEN + pl->seal;
+	u32 seg = ALIGN_DOWN(min_t(u32, room - PIB_SEG_HDR_LEN, WIRE_MAX_BYTES - head), 8);
 	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + head)) * seg;
 	u32 bytes = first;
 	struct pib_packet p;
@@ -342,6 +346,18 @@ static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct plan *pl)
 	return mtu > overhead ? mtu - overhead : 0;
 }
 
+/*
+ * Return: true if packets of @b from @i on, of which the first has @first bytes, are less datagrams
+ * in a frame than by themselves. Those of a burst are of one size, but for the first and the last.
+ */
+static bool frame_saves(const struct pib_burst *b, u32 i, u32 first, u32 room)
+{
+	if (room < PIB_SEG_ROOM_MIN)
+		return false;
+	return first + PIB_DG_HDR_LEN > room ||
+	       (i + 1 < b->npkts && PIB_SEG_HDR_LEN + 2 * first <= room);
+}
+
 /* Plan for packets of @b from @i on. */
 static void plan_burst(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
 		       struct plan *pl)
@@ -350,12 +366,10 @@ static void plan_burst(const struct pib_udp_path *path, u32 mtu, const struct pi
 	struct pib_packet p;
 
 	pib_burst_packet(b, i, &p);
-	if (p.size + PIB_DG_HDR_LEN <= room)
-		plan_packets(b, i, p.size, false, pl);
-	else if (path->segments && room >= PIB_SEG_ROOM_MIN)
-		plan_frame(b, i, p.size, ALIGN_DOWN(room - PIB_SEG_HDR_LEN, 8), pl);
+	if (path->segments && frame_saves(b, i, p.size, room))
+		plan_frame(b, i, p.size, room, pl);
 	else
-		plan_packets(b, i, p.size, true, pl);
+		plan_packets(b, i, p.size, p.size + PIB_DG_HDR_LEN > room, pl);
 }
 
 /*

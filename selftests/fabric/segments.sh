@@ -31,7 +31,7 @@ small() {
 	[ $((after - before)) -lt 2400 ]
 }
 
-ktap_plan 12
+ktap_plan 14
 hosts_make 2
 check "no super-packets" one_by_one
 check "host 1: add" pib_add 1 standalone
@@ -40,6 +40,23 @@ linked() { pair 1 2 10 ibv_rc_pingpong -n 1; }
 check "linked" wait_for 20 linked
 check "segments in order" pingpong 50
 check "small packets share datagrams" small
+# packets BYTES MTU DATAGRAMS: a hundred messages of 64 KiB, in packets of so many bytes, are no more datagrams than that
+packets() {
+	local before after k
+	for k in 1 2; do h $k ip link set eth0 mtu "$2" || return 1; done
+	wait_for 20 path_mtu "$2" || return 1
+	before=$(counter rx_datagrams)
+	pair 1 2 60 ib_write_bw -F -s 65536 -n 100 -m "$1" || return 1
+	after=$(counter rx_datagrams)
+	echo "$((after - before)) datagrams"
+	[ $((after - before)) -le "$3" ]
+}
+path_mtu() { h 2 pibctl -j show links | jq -e "[.links[] | select(.address and .up) | .path_mtu] == [$1]"; }
+# Alone they would be 12,800.
+check "packets of which a datagram holds two share them" packets 512 1500 7000
+# Alone they would be 1,600.
+check "and those of 4096 bytes where the MTU is 9000" packets 4096 9000 1200
+for k in 1 2; do h $k ip link set eth0 mtu 1500; done
 LOST=$(counter rx_reassembly)
 check "nothing was lost" test "$LOST" = 0
 check "a wire that reorders" bad_wire
