@@ -508,7 +508,7 @@ private:
 		rx_come(skb, came.v6, came.host, came.hop_limit);
 		plain_->work = 0;
 		plain_->come(bytes, bits & 0x20 ? 0 : wire.gso_size, wire, came);
-		// What is looked at byte by byte counts as work, else a softirq has no end.
+		// Bytes that are looked at one by one count as work, else a softirq has no end.
 		CHECK(loose_ || rx_copies() - copies >= plain_->work / 2048);
 		compare();
 	}
