@@ -57,6 +57,9 @@ std::vector<Bytes> cut(const Peer &peer, const std::vector<Bytes> &packets, std:
 		for (const std::size_t at : starts)
 			if (at >= i * 1000 && at < (i + 1) * 1000 && s.first == PIB_SEG_NO_FIRST)
 				s.first = static_cast<std::uint16_t>(at - i * 1000);
+		// A sender names the end of the last packet as if another one followed.
+		if (s.first == PIB_SEG_NO_FIRST && i + 1 == total && all.size() < total * 1000)
+			s.first = static_cast<std::uint16_t>(all.size() - i * 1000);
 		Bytes bytes(PIB_SEG_HDR_LEN);
 		pib_segment_build(&s, bytes.data());
 		bytes.insert(bytes.end(), all.begin() + static_cast<std::ptrdiff_t>(i * 1000),
@@ -225,15 +228,31 @@ protected:
 		w.deliver(a.at, bytes);
 		w.carry();
 	}
-	void send_frame(const std::vector<Bytes> &packets, std::uint16_t number)
+	std::vector<Bytes> segments_of(const std::vector<Bytes> &packets, std::uint16_t number)
 	{
 		std::vector<Bytes> all;
 		for (const Bytes &packet : packets)
 			all.push_back(stripped(packet));
-		for (Bytes &segment : cut(a, all, number)) {
+		std::vector<Bytes> segments = cut(a, all, number);
+		for (Bytes &segment : segments)
 			segment[1] |= PIB_DG_NOICRC;
+		return segments;
+	}
+	void send_frame(const std::vector<Bytes> &packets, std::uint16_t number)
+	{
+		for (const Bytes &segment : segments_of(packets, number))
 			w.deliver(a.at, segment);
-		}
+		w.carry();
+	}
+	/// In one super-packet.
+	void send_whole(const std::vector<Bytes> &packets, std::uint16_t number)
+	{
+		const std::vector<Bytes> segments = segments_of(packets, number);
+		Bytes all;
+		for (const Bytes &segment : segments)
+			all.insert(all.end(), segment.begin(), segment.end());
+		w.net.messages = 0;
+		w.deliver(a.at, all, segments[0].size());
 		w.carry();
 	}
 
@@ -249,6 +268,25 @@ TEST_F(WithoutIcrc, PacketsPassAsTheyAre)
 	EXPECT_EQ(b.packets, (std::vector{stripped(small), stripped(large), stripped(large)}));
 	EXPECT_EQ(b.without_icrc, 3u);
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 0u);
+}
+
+TEST_F(WithoutIcrc, AWholeFramePassesAsItCame)
+{
+	begin(PIB_CAP_NOICRC);
+	send_whole({large, large}, 1);
+	EXPECT_EQ(b.packets, (std::vector{stripped(large), stripped(large)}));
+	EXPECT_EQ(b.without_icrc, 2u);
+	EXPECT_EQ(w.net.messages, 1u);
+	ASSERT_FALSE(b.segments.empty());
+	EXPECT_EQ(b.segments[0].size, 1000u);
+}
+
+TEST_F(WithoutIcrc, AWholeFrameIsCutAnewForAPeerThatWantsOne)
+{
+	begin(0);
+	send_whole({large, large}, 1);
+	EXPECT_EQ(b.packets, (std::vector{large, large}));
+	EXPECT_EQ(b.without_icrc, 0u);
 }
 
 TEST_F(WithoutIcrc, APeerThatWantsOneGetsOne)

@@ -11,8 +11,7 @@
 namespace pib::netd {
 namespace {
 
-/// Of a super-packet.
-constexpr std::size_t kBytesMax = 65000;
+constexpr std::size_t kBytesMax = Egress::kBytesMax;
 /// A path that leaves less than this for a segment is left to IP's fragments.
 constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 

@@ -27,6 +27,9 @@ class Egress {
 public:
 	Egress(Wire &wire, Stats &stats) : wire_(wire), stats_(stats) {}
 
+	/// Of a super-packet.
+	static constexpr std::size_t kBytesMax = 65000;
+
 	/// How many of the packets that have come are not sent, by VL.
 	using Left = std::array<std::size_t, Lanes::kVls>;
 

@@ -257,9 +257,12 @@ const std::uint8_t *Forwarder::bytes_for(const Link &link, const Packet &packet)
 {
 	if (!packet.noicrc || link.leaves_out_icrc())
 		return packet.bytes;
-	std::vector<std::uint8_t> copy(packet.bytes, packet.bytes + packet.length);
-	pib_icrc_store(icrc_of(packet), &copy[packet.length - PIB_ICRC_LEN]);
-	return keep(std::move(copy)).data();
+	if (!packet.with_icrc) {
+		std::vector<std::uint8_t> copy(packet.bytes, packet.bytes + packet.length);
+		pib_icrc_store(icrc_of(packet), &copy[packet.length - PIB_ICRC_LEN]);
+		packet.with_icrc = keep(std::move(copy)).data();
+	}
+	return packet.with_icrc;
 }
 
 void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)

@@ -22,6 +22,8 @@ struct Packet {
 	pib_hdrs h{};
 	/// Its ICRC is not computed: the peer has left that to the datagram's checksum or seal.
 	bool noicrc = false;
+	/// The same bytes with an ICRC, once a peer has wanted that; kept as other copies are.
+	mutable const std::uint8_t *with_icrc = nullptr;
 };
 
 /// Takes the headers of a packet that ends within the left bytes apart, which may have few bytes of

@@ -64,7 +64,8 @@ bool Forwarder::pass(Port &in, WholeFrame &frame)
 	if (in.faults.arrival)
 		return false;
 	const auto way = way_of(in, frame);
-	if (!way || frame.step() > egress_.room(*way->out->link))
+	if (!way || frame.step() > egress_.room(*way->out->link) ||
+	    frame.bytes().size() > Egress::kBytesMax)
 		return false;
 	pib_port_armed_data(&in.p);
 	for (const Packet &packet : frame.packets()) {

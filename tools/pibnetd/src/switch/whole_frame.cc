@@ -69,9 +69,14 @@ bool WholeFrame::read_packets()
 		if (!read_packet(at))
 			return false;
 	}
-	for (unsigned i = 0; i < head_.total; i++)
-		if (pib_get16(&bytes_[i * step_ + kFirst]) != first[i])
+	for (unsigned i = 0; i < head_.total; i++) {
+		const std::size_t said = pib_get16(&bytes_[i * step_ + kFirst]);
+		// Where a packet ends in the last segment, its sender names that end, although no packet follows.
+		const bool ends = first[i] == PIB_SEG_NO_FIRST && i + 1u == head_.total &&
+				  i * std::size_t{head_.size} + said == length();
+		if (said != first[i] && !ends)
 			return false;
+	}
 	return true;
 }
 
