@@ -80,7 +80,7 @@ static void socket_event(struct pib_udp_sock *sock, struct net_device *dev, unsi
 		return;
 	pr_debug("pib: %s: %s\n", netdev_name(dev), running ? "runs" : "does not run any more");
 	/* The netdev can still send. */
-	if (event == NETDEV_GOING_DOWN || event == NETDEV_CHANGEUPPER)
+	if (!running && (event == NETDEV_GOING_DOWN || event == NETDEV_CHANGEUPPER))
 		list_for_each_entry_rcu(bearer, &sock->bearers, entry)
 			pib_bearer_farewell(bearer);
 	WRITE_ONCE(sock->running, running);

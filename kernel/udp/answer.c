@@ -13,6 +13,8 @@
 
 /* Least time between two answers to peers of the version before, who use up no other's answers. */
 #define PIB_FORMER_MS	100
+/* Least time between two answers to what came to a group or a broadcast: all who hear that answer. */
+#define PIB_GROUP_MS	10
 
 /*
  * Authenticate @bytes, if the fabric has keys, by the one numbered @key, or by the first one if
@@ -67,6 +69,8 @@ static bool answer_is_due(struct pib_bearer *bearer, const struct pib_addr *from
 
 	if (refusal == PIB_REFUSED_VERSION)
 		return pib_bearer_is_due(bearer, &bearer->next_former, PIB_FORMER_MS);
+	if (!pib_addr_has_own(from))
+		return pib_bearer_is_due(bearer, &bearer->next_group, PIB_GROUP_MS);
 	cookie_addr(from, &addr);
 	spin_lock_bh(&bearer->lock);
 	may = pib_cookie_may_refuse(&bearer->cookies, &addr, to, ktime_get_ns());

@@ -278,6 +278,7 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 	bearer->users = 1;
 	bearer->id = ++sock->pn->next_id;
 	bearer->nonce = get_random_u64() | 1;
+	bearer->next_group = jiffies;
 	bearer->next_former = jiffies;
 	bearer->next_former_note = jiffies;
 	get_random_bytes(bearer->cookies.secret, sizeof(bearer->cookies.secret));

@@ -43,6 +43,7 @@ struct pib_udp_link;
  * @frame_pages: pages held by frames of @udp_links that are being put together (udp/reassembly.c)
  * @lock: softirqs off; guards the next fields
  * @cookies: state of the answers to strangers
+ * @next_group: jiffies from which what came to a group may be answered again
  * @next_former: jiffies from which a peer of the version before may be refused again
  * @next_former_note: jiffies from which the log may again name such a peer
  * @next_clone: jiffies from which the log may again name another host with our node GUID
@@ -72,6 +73,7 @@ struct pib_bearer {
 	atomic_t frame_pages;
 
 	spinlock_t lock;
+	unsigned long next_group;
 	unsigned long next_former;
 	unsigned long next_former_note;
 	struct pib_cookies cookies;
