@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
+/*	sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -159,13 +159,6 @@ const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1] = {
 	[PIB_IN_PID] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-const struct nla_policy pib_lane_nl_policy[PIB_LN_WAITS + 1] = {
-	[PIB_LN_VL] = { .type = NLA_U8, },
-	[PIB_LN_WINDOW] = { .type = NLA_U32, },
-	[PIB_LN_ON_WAY] = { .type = NLA_U32, },
-	[PIB_LN_WAITS] = { .type = NLA_FLAG, },
-};
-
 const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NUM] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
 	[PIB_P_GUID] = { .type = NLA_U64, },
@@ -181,7 +174,7 @@ const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NETDEV] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy pib_udp_link_nl_policy[PIB_UL_LANE + 1] = {
+const struct nla_policy pib_udp_link_nl_policy[PIB_UL_VL_WINDOW + 1] = {
 	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_LOCAL_ID] = { .type = NLA_U32, },
@@ -199,7 +192,14 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_LANE + 1] = {
 	[PIB_UL_OWN] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_MOVES] = { .type = NLA_U32, },
 	[PIB_UL_WINDOWS] = { .type = NLA_U8, },
-	[PIB_UL_LANE] = NLA_POLICY_NESTED(pib_lane_nl_policy),
+	[PIB_UL_VL_WINDOW] = NLA_POLICY_NESTED(pib_vl_window_nl_policy),
+};
+
+const struct nla_policy pib_vl_window_nl_policy[PIB_VW_WAITS + 1] = {
+	[PIB_VW_VL] = { .type = NLA_U8, },
+	[PIB_VW_WINDOW] = { .type = NLA_U32, },
+	[PIB_VW_ON_WAY] = { .type = NLA_U32, },
+	[PIB_VW_WAITS] = { .type = NLA_FLAG, },
 };
 
 /* PIB_CMD_HCA_NEW - do */

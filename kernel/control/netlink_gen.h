@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
+/*	sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -21,9 +21,9 @@ extern const struct nla_policy pib_endpoint_nl_policy[PIB_EP_PORT + 1];
 extern const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1];
 extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
 extern const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1];
-extern const struct nla_policy pib_lane_nl_policy[PIB_LN_WAITS + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
-extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_LANE + 1];
+extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_VL_WINDOW + 1];
+extern const struct nla_policy pib_vl_window_nl_policy[PIB_VW_WAITS + 1];
 
 int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info);

@@ -65,14 +65,14 @@ static int put_own(struct sk_buff *skb, const struct pib_udp_sock *sock,
 	return pib_addr_has_own(peer) ? pib_nl_put_endpoint(skb, PIB_UL_OWN, &own) : 0;
 }
 
-static int put_lane(struct sk_buff *skb, u32 vl, const struct pib_credit_view *view)
+static int put_vl_window(struct sk_buff *skb, u32 vl, const struct pib_credit_view *view)
 {
-	struct nlattr *nest = nla_nest_start(skb, PIB_UL_LANE);
+	struct nlattr *nest = nla_nest_start(skb, PIB_UL_VL_WINDOW);
 
-	if (!nest || nla_put_u8(skb, PIB_LN_VL, vl) ||
-	    nla_put_u32(skb, PIB_LN_WINDOW, view->window) ||
-	    nla_put_u32(skb, PIB_LN_ON_WAY, view->on_way) ||
-	    (view->waits && nla_put_flag(skb, PIB_LN_WAITS)))
+	if (!nest || nla_put_u8(skb, PIB_VW_VL, vl) ||
+	    nla_put_u32(skb, PIB_VW_WINDOW, view->window) ||
+	    nla_put_u32(skb, PIB_VW_ON_WAY, view->on_way) ||
+	    (view->waits && nla_put_flag(skb, PIB_VW_WAITS)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -98,7 +98,7 @@ static int put_windows(struct sk_buff *skb, struct pib_udp_link *link)
 	seen = windows ? pib_udp_credits_view(link, view) : 0;
 	for (vl = 0; !err && vl < PIB_CREDIT_VLS; vl++)
 		if (seen >> vl & 1)
-			err = put_lane(skb, vl, &view[vl]);
+			err = put_vl_window(skb, vl, &view[vl]);
 	return err;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
+/* sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

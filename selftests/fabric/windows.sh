@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Virtual lanes over UDP: many flows of SL 0 go to a host to which a slow way leads, and one of SL 1. Without windows, as by default, SL 1 gets
-# what one flow among many gets. With windows at both ends each lane has half of the way. Turned on and off while the links are up,
-# keyed, and by pibnetd. A lane that is closed keeps nobody's memory, and no datagram for long.
+# what one flow among many gets. With windows at both ends each VL has half of the way. Turned on and off while the links are up,
+# keyed, and by pibnetd. A VL that is closed keeps nobody's memory, and no datagram for long.
 #
 #	h1 eth0 --+-------+-- eth0 h2		the bridge lets 40 Mbit/s through to h2, or 32
 #	   pib0   | net0  |      pib1, SM
@@ -51,9 +51,9 @@ shown='[.links[] | select(.up == true) | .windows] | unique | map(tostring) | jo
 link_windows() { h "$1" pibctl -j show links | jq -r "$shown"; }
 daemon_windows() { ctl -j show links | jq -r "$shown"; }
 link_has() { same "$(link_windows "$1")" "$2"; }
-# lane_waits: VL 0 of h1 has its window full, and waits
-lane_waits() {
-	h 1 pibctl -j show links | jq -e '.links[] | select(.up == true) | .lanes[] | select(.vl == 0)
+# vl_waits: VL 0 of h1 has its window full, and waits
+vl_waits() {
+	h 1 pibctl -j show links | jq -e '.links[] | select(.up == true) | .vls[] | select(.vl == 0)
 		| .waits and .on_way >= .window and .window > 0'
 }
 text_waits() { h 1 pibctl show links | grep -E 'vl 0 .*waits'; }
@@ -171,7 +171,7 @@ hold() {
 		"${to[@]}" match u8 0x20 0xff at 28 match u8 0 0x80 at 36 flowid 1:3 &&
 		"${to[@]}" match u8 0x25 0xff at 28 flowid 1:3 && "${to[@]}" match u8 0x26 0xff at 28 flowid 1:3
 }
-# just_closed TIMES: the lane has just been closed so many times. The third time, and each one after it, it stays so for four
+# just_closed TIMES: the VL has just been closed so many times. The third time, and each one after it, it stays so for four
 # seconds, for the peer does not answer.
 just_closed() {
 	local from
@@ -207,15 +207,15 @@ stands() {
 	flows $(many)
 	check "$name: SL 0 has begun" wait_for 60 grown 0 "$(taken 0)" 500000
 	check "$name: the way stands still" hold
-	check "$name: the lane is closed, again and again" just_closed 3
-	check "$name: that is shown" lane_waits
+	check "$name: the VL is closed, again and again" just_closed 3
+	check "$name: that is shown" vl_waits
 	check "$name: and in text" text_waits
 	check "$name: a datagram is not kept" datagram
-	check "$name: the lane is closed" just_closed 1
+	check "$name: the VL is closed" just_closed 1
 	check "$name: who is killed is gone" killed
 	# shellcheck disable=SC2046 # words
 	flows $(many)
-	check "$name: the lane is closed for the next one" just_closed 2
+	check "$name: the VL is closed for the next one" just_closed 2
 	check "$name: memory is deregistered" deregistered
 	check "$name: the links are up" wait_active 1
 	check "$name: the way is as before" slow
@@ -241,7 +241,7 @@ check "one end: the link has none" link_has 1 false
 starves "one end" "0 0 0"
 check "on: h2 has them" h 2 pibctl set pib1 windows on
 both
-check "on: lanes wait" wait_for 30 has_waited 1
+check "on: VLs wait" wait_for 30 has_waited 1
 check "on: both links say so" eval 'link_has 1 true && link_has 2 true'
 flows_stop
 shares on
@@ -258,7 +258,7 @@ end open
 MBIT=32
 begin keyed "" 10.77.0.2 key-file /tmp/windows/key windows on
 shares keyed
-check "keyed: lanes have waited" no_less "$(counter 1 tx_waits)" 1
+check "keyed: VLs have waited" no_less "$(counter 1 tx_waits)" 1
 check "keyed: no credits were bad" same "$(counter 1 rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
 end keyed
 MBIT=40
@@ -271,7 +271,7 @@ check "pibnetd: it runs" netd_answers
 begin pibnetd 10.77.0.9 10.77.0.9 windows on
 shares pibnetd
 check "pibnetd: it shows windows" same "$(daemon_windows)" true
-check "pibnetd: lanes have waited" no_less "$(daemon_counter tx_waits)" 1
+check "pibnetd: VLs have waited" no_less "$(daemon_counter tx_waits)" 1
 check "pibnetd: no credits were bad" same "$(daemon_counter rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
 end pibnetd
 netd_stop

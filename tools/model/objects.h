@@ -98,12 +98,12 @@ struct Switch {
 	std::vector<Port> ports;
 };
 
-/// A VL of a link over UDP that has a window; bytes, of which each packet has 256 more.
-struct Lane {
+/// The window of a VL of a link over UDP. Bytes count as in credits, each packet for 256 more.
+struct VlWindow {
 	std::uint32_t vl = 0;
-	/// They may be on their way to the peer.
+	/// Bytes that may be on their way to the peer.
 	std::uint32_t window = 0;
-	/// They are, as far as this end knows.
+	/// Bytes that are, as far as this end knows.
 	std::uint32_t on_way = 0;
 	/// Something waits for the window to open.
 	bool waits = false;
@@ -134,8 +134,8 @@ struct UdpLink {
 	std::optional<std::uint32_t> moves;
 	/// VLs have windows: both ends want that.
 	std::optional<bool> windows;
-	/// Those that have sent.
-	std::vector<Lane> lanes;
+	/// VLs that have sent.
+	std::vector<VlWindow> vl_windows;
 };
 
 /// Fate of the packets to one end of a bad cable.

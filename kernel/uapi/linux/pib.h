@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 cbfeec5b4eccbbe12371f08c3d679a18ffd51d1e739379a9b93913430229d897 */
+/*	sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -544,21 +544,21 @@ enum pib_ul_attr {
 	PIB_UL_OWN,
 	PIB_UL_MOVES,
 	PIB_UL_WINDOWS,
-	PIB_UL_LANE,
+	PIB_UL_VL_WINDOW,
 
 	__PIB_UL_MAX,
 	PIB_UL_MAX = (__PIB_UL_MAX - 1)
 };
 
-enum pib_ln_attr {
-	PIB_LN_UNSPEC,
-	PIB_LN_VL,
-	PIB_LN_WINDOW,
-	PIB_LN_ON_WAY,
-	PIB_LN_WAITS,
+enum pib_vw_attr {
+	PIB_VW_UNSPEC,
+	PIB_VW_VL,
+	PIB_VW_WINDOW,
+	PIB_VW_ON_WAY,
+	PIB_VW_WAITS,
 
-	__PIB_LN_MAX,
-	PIB_LN_MAX = (__PIB_LN_MAX - 1)
+	__PIB_VW_MAX,
+	PIB_VW_MAX = (__PIB_VW_MAX - 1)
 };
 
 enum pib_p_attr {

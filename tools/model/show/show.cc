@@ -255,20 +255,20 @@ std::string link_heading(const Link &link)
 			   link.b ? format_end(*link.b) : far_end(*link.udp));
 }
 
-void show_lanes(Output &out, const UdpLink &udp)
+void show_vl_windows(Output &out, const UdpLink &udp)
 {
 	if (!udp.windows)
 		return;
 	show_flag(out, "windows", *udp.windows);
 	if (!*udp.windows)
 		return;
-	out.begin_list("lanes");
-	for (const Lane &lane : udp.lanes) {
-		out.begin_item(fmt::format("vl {}", lane.vl));
-		out.key_field("vl", std::uint64_t{lane.vl});
-		out.field("window", std::uint64_t{lane.window});
-		out.field("on_way", std::uint64_t{lane.on_way});
-		show_flag(out, "waits", lane.waits);
+	out.begin_list("vls");
+	for (const VlWindow &each : udp.vl_windows) {
+		out.begin_item(fmt::format("vl {}", each.vl));
+		out.key_field("vl", std::uint64_t{each.vl});
+		out.field("window", std::uint64_t{each.window});
+		out.field("on_way", std::uint64_t{each.on_way});
+		show_flag(out, "waits", each.waits);
 		out.end_item();
 	}
 	out.end_list();
@@ -310,7 +310,7 @@ void show_link(Output &out, const Link &link)
 	if (link.udp) {
 		show_endpoint(out, *link.udp);
 		show_session(out, *link.udp);
-		show_lanes(out, *link.udp);
+		show_vl_windows(out, *link.udp);
 	}
 	if (link.faults)
 		show_faults(out, *link.faults);

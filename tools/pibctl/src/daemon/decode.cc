@@ -160,7 +160,7 @@ Faults faults(const Json &link)
 	return faults;
 }
 
-Lane lane(const Json &object)
+VlWindow vl_window(const Json &object)
 {
 	return {.vl = number<std::uint32_t>(object, "vl").value_or(0),
 		.window = number<std::uint32_t>(object, "window").value_or(0),
@@ -183,8 +183,8 @@ UdpLink udp_link(const Json &object)
 	udp.peer_description = text(object, "peer_description");
 	if (const Json &windows = child(object, "windows"); windows.is_boolean())
 		udp.windows = windows.get<bool>();
-	for (const Json &each : list(object, "lanes"))
-		udp.lanes.push_back(lane(each));
+	for (const Json &each : list(object, "vls"))
+		udp.vl_windows.push_back(vl_window(each));
 	if (const auto word = text(object, "own_address"))
 		if (const auto endpoint = parse_endpoint(*word))
 			udp.own = *endpoint;

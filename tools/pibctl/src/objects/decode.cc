@@ -174,12 +174,12 @@ Result<std::vector<Node>> decode_nodes(const std::vector<Answer> &answers)
 	return nodes;
 }
 
-Lane decode_lane(const Attributes &attributes)
+VlWindow decode_vl_window(const Attributes &attributes)
 {
-	return {.vl = attributes.number<std::uint8_t>(PIB_LN_VL).value_or(0),
-		.window = attributes.number<std::uint32_t>(PIB_LN_WINDOW).value_or(0),
-		.on_way = attributes.number<std::uint32_t>(PIB_LN_ON_WAY).value_or(0),
-		.waits = attributes.has(PIB_LN_WAITS)};
+	return {.vl = attributes.number<std::uint8_t>(PIB_VW_VL).value_or(0),
+		.window = attributes.number<std::uint32_t>(PIB_VW_WINDOW).value_or(0),
+		.on_way = attributes.number<std::uint32_t>(PIB_VW_ON_WAY).value_or(0),
+		.waits = attributes.has(PIB_VW_WAITS)};
 }
 
 std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attributes)
@@ -206,8 +206,8 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attribut
 	link.moves = attributes->number<std::uint32_t>(PIB_UL_MOVES);
 	if (const auto windows = attributes->number<std::uint8_t>(PIB_UL_WINDOWS))
 		link.windows = *windows != 0;
-	for (const Attributes &lane : attributes->nests(PIB_UL_LANE))
-		link.lanes.push_back(decode_lane(lane));
+	for (const Attributes &each : attributes->nests(PIB_UL_VL_WINDOW))
+		link.vl_windows.push_back(decode_vl_window(each));
 	return link;
 }
 

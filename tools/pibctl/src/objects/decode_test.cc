@@ -180,26 +180,26 @@ TEST(Decode, TheAddressAtWhichThePeerReachesThisEnd)
 
 TEST(Decode, WindowsOfALink)
 {
-	const auto lane = [](std::uint8_t vl, std::uint32_t on_way) {
-		return fake::nest(PIB_UL_LANE,
-				  {fake::u8(PIB_LN_VL, vl), fake::u32(PIB_LN_WINDOW, 262144),
-				   fake::u32(PIB_LN_ON_WAY, on_way),
-				   vl ? fake::flag(PIB_LN_WAITS) : Bytes{}});
+	const auto window = [](std::uint8_t vl, std::uint32_t on_way) {
+		return fake::nest(PIB_UL_VL_WINDOW,
+				  {fake::u8(PIB_VW_VL, vl), fake::u32(PIB_VW_WINDOW, 262144),
+				   fake::u32(PIB_VW_ON_WAY, on_way),
+				   vl ? fake::flag(PIB_VW_WAITS) : Bytes{}});
 	};
 	const auto links = decode_links(answers(
 		{join({fake::nest(PIB_A_LINK_A,
 				  {fake::text(PIB_END_NODE, "eth0"), fake::u32(PIB_END_PORT, 2)}),
-		       fake::nest(PIB_A_UDP_LINK,
-				  {fake::u8(PIB_UL_WINDOWS, 1), lane(0, 0), lane(3, 300000)})})}));
+		       fake::nest(PIB_A_UDP_LINK, {fake::u8(PIB_UL_WINDOWS, 1), window(0, 0),
+						   window(3, 300000)})})}));
 	ASSERT_TRUE(links);
 	const UdpLink &udp = *links->front().udp;
 	EXPECT_EQ(udp.windows, true);
-	ASSERT_EQ(udp.lanes.size(), 2U);
-	EXPECT_EQ(udp.lanes[0].window, 262144U);
-	EXPECT_FALSE(udp.lanes[0].waits);
-	EXPECT_EQ(udp.lanes[1].vl, 3U);
-	EXPECT_EQ(udp.lanes[1].on_way, 300000U);
-	EXPECT_TRUE(udp.lanes[1].waits);
+	ASSERT_EQ(udp.vl_windows.size(), 2U);
+	EXPECT_EQ(udp.vl_windows[0].window, 262144U);
+	EXPECT_FALSE(udp.vl_windows[0].waits);
+	EXPECT_EQ(udp.vl_windows[1].vl, 3U);
+	EXPECT_EQ(udp.vl_windows[1].on_way, 300000U);
+	EXPECT_TRUE(udp.vl_windows[1].waits);
 }
 
 TEST(Decode, Links)

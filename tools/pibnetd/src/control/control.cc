@@ -84,15 +84,15 @@ model::Endpoint endpoint(const Address &address)
 	return model;
 }
 
-std::vector<model::Lane> lane_models(const Link &link, std::uint64_t now)
+std::vector<model::VlWindow> vl_windows(const Link &link, std::uint64_t now)
 {
-	std::vector<model::Lane> lanes;
+	std::vector<model::VlWindow> windows;
 	for (std::uint8_t vl = 0; link.windows && vl < PIB_CREDIT_VLS; vl++) {
 		pib_credit_view view;
 		if (pib_credits_view(&link.credits, vl, now, &view))
-			lanes.push_back({vl, view.window, view.on_way, view.waits});
+			windows.push_back({vl, view.window, view.on_way, view.waits});
 	}
-	return lanes;
+	return windows;
 }
 
 model::UdpLink udp_model(const Link &link, std::uint64_t now)
@@ -119,7 +119,7 @@ model::UdpLink udp_model(const Link &link, std::uint64_t now)
 	model.peer_port = f.peer_port_num;
 	model.peer_description = std::string(f.peer_desc);
 	model.windows = link.windows;
-	model.lanes = lane_models(link, now);
+	model.vl_windows = vl_windows(link, now);
 	return model;
 }
 
