@@ -51,7 +51,8 @@ for kind in bridge bond; do
 	h 1 ip link del over0
 	h 1 ip link del mine0
 done
-# A netdev that becomes a port when an HCA is on it already: the uplink speaks no more, and the log says why.
+# A netdev that becomes a port when an HCA is on it already: the log says so, and the HCA speaks again when it is one no more
+# (linkdown.sh: its links are down meanwhile).
 hellos() { h 1 pibctl -j show uplinks | jq '[.uplinks[] | select(.netdev == "mine0").counters.tx_datagrams] | add'; }
 on_mine() { h 1 ip link add mine0 type dummy && h 1 ip link set mine0 up && h 1 pibctl add pib7 netdev mine0; }
 speaks_more() { [ "$(hellos)" -gt "$1" ]; }

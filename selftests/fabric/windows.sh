@@ -237,8 +237,8 @@ check "open: the link says so" link_has 1 false
 starves off "0 0 0"
 check "one end: h1 has them" h 1 pibctl set pib0 windows on
 check "one end: it says so" uplink_is 1 true
-check "one end: the link has none" link_has 1 false
 starves "one end" "0 0 0"
+check "one end: the link has none" link_has 1 false
 check "on: h2 has them" h 2 pibctl set pib1 windows on
 both
 check "on: VLs wait" wait_for 30 has_waited 1
