@@ -48,7 +48,8 @@ void each_datagram(const Arrival &arrival, What what)
 /// True of what the socket's filter has left of a datagram: nothing vouches for its packets.
 bool is_unchecked(const pib_dg &header, std::span<const std::uint8_t> bytes)
 {
-	return bytes.size() == PIB_DG_HDR_LEN && header.flags & PIB_DG_NOICRC;
+	return bytes.size() == PIB_DG_HDR_LEN &&
+	       (header.flags & (PIB_DG_NOICRC | PIB_DG_SEALED)) == PIB_DG_NOICRC;
 }
 
 bool is_credit(std::span<const std::uint8_t> bytes)
@@ -89,9 +90,9 @@ void Core::reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uin
 	});
 }
 
-/// How many datagrams have passed on as they came: all, or none. Those that cannot are looked at one
-/// by one, and counted then.
-std::size_t Core::passed(const Arrival &arrival)
+/// Returns datagrams that were passed on as they came: all, or 0. Then they are looked at one by one,
+/// and counted.
+std::size_t Core::pass_whole(const Arrival &arrival)
 {
 	if (arrival.bytes.size() <= std::max<std::size_t>(arrival.step, PIB_SEG_HDR_LEN) ||
 	    arrival.ce)
@@ -116,7 +117,7 @@ std::size_t Core::passed(const Arrival &arrival)
 
 std::size_t Core::receive(const Arrival &arrival, std::span<const HelloKey> keys, std::uint64_t now)
 {
-	if (const std::size_t n = passed(arrival))
+	if (const std::size_t n = pass_whole(arrival))
 		return n;
 	auto key = keys.begin();
 	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {

@@ -106,7 +106,7 @@ private:
 		  std::uint64_t now);
 	std::span<const std::uint8_t> opened(Link &link, const pib_dg &header,
 					     std::span<const std::uint8_t> bytes);
-	std::size_t passed(const Arrival &arrival);
+	std::size_t pass_whole(const Arrival &arrival);
 	void segment(Link &link, std::span<const std::uint8_t> bytes, bool ce, std::uint64_t now);
 	void frame(Link &link, Frame frame, std::uint64_t now);
 	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc, bool ce,

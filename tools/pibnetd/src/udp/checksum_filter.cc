@@ -21,7 +21,7 @@ constexpr std::uint32_t kHeaders = sizeof(udphdr) + PIB_DG_HDR_LEN;
 
 } // namespace
 
-void attach_checksum_filter(int fd)
+bool attach_checksum_filter(int fd)
 {
 	std::array<sock_filter, 10> code = {{
 		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, kChecksum),
@@ -36,7 +36,7 @@ void attach_checksum_filter(int fd)
 		BPF_STMT(BPF_RET | BPF_K, ~0u),
 	}};
 	const sock_fprog program = {code.size(), code.data()};
-	::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+	return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0;
 }
 
 } // namespace pib::netd

@@ -6,7 +6,7 @@
 namespace pib::netd {
 
 /// Of DATA and SEGMENT with NOICRC that are not sealed and have no UDP checksum, the socket gives
-/// out the link header alone.
-void attach_checksum_filter(int fd);
+/// out the link header alone. Returns whether the socket takes the filter, else errno says why.
+bool attach_checksum_filter(int fd);
 
 } // namespace pib::netd

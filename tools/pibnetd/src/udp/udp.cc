@@ -60,7 +60,6 @@ std::size_t send_buffer(int fd)
 void tune(int fd, int family)
 {
 	set_int(fd, SOL_UDP, UDP_GRO, 1);
-	attach_checksum_filter(fd);
 	set_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
 	set_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
 	if (family == AF_INET) {
@@ -115,6 +114,8 @@ Result<Udp::Socket> Udp::make(const Address &listen, bool shared) const
 		set_int(socket.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	if (shared)
 		set_int(socket.fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
+	if (!attach_checksum_filter(socket.fd.get()))
+		return errno_error("cannot filter what comes without a checksum");
 	sockaddr_storage name;
 	const socklen_t length = to_sockaddr(listen, name);
 	const std::string where = format_address(listen);
