@@ -46,26 +46,26 @@ static void reap_work(struct work_struct *work)
 }
 
 /* Return: true if IP sees what comes in by @dev. */
-static bool netdev_runs(struct net_device *dev, unsigned long event)
+static bool sock_netdev_runs(struct net_device *dev, unsigned long event)
 {
 	return netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN &&
 	       event != NETDEV_UNREGISTER && !pib_udp_sock_master(dev);
 }
 
 /* Tell the user why the uplink hears nothing any more: its netdev looks as if it ran. */
-static void netdev_note_master(struct net_device *dev, unsigned long event, const void *ptr)
+static void note_master(struct net_device *dev, unsigned long event, const void *ptr)
 {
 	const struct netdev_notifier_changeupper_info *info = ptr;
 	const struct net_device *master = pib_udp_sock_master(dev);
 
 	if (event == NETDEV_CHANGEUPPER && info->master && info->linking && master)
-		pr_warn("pib: %s is a port of %s now, to which all goes that comes: its links are down\n",
+		pr_warn("pib: %s is a port of %s now, which gets all that comes by it: its links are down\n",
 			netdev_name(dev), netdev_name(master));
 }
 
 static void socket_event(struct pib_udp_sock *sock, struct net_device *dev, unsigned long event)
 {
-	bool running = netdev_runs(dev, event);
+	bool running = sock_netdev_runs(dev, event);
 	struct pib_bearer *bearer;
 
 	WRITE_ONCE(sock->mtu, dev->mtu);
@@ -82,7 +82,7 @@ static void socket_event(struct pib_udp_sock *sock, struct net_device *dev, unsi
 	/* The netdev can still send. */
 	if (!running && (event == NETDEV_GOING_DOWN || event == NETDEV_CHANGEUPPER))
 		list_for_each_entry_rcu(bearer, &sock->bearers, entry)
-			pib_bearer_farewell(bearer);
+			pib_bearer_bye(bearer);
 	WRITE_ONCE(sock->running, running);
 	WRITE_ONCE(sock->rejoin, running);
 	list_for_each_entry_rcu(bearer, &sock->bearers, entry)
@@ -114,7 +114,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	list_for_each_entry_rcu(sock, &pn->udp_socks, entry) {
 		if (sock->ifindex != dev->ifindex || sock->gone)
 			continue;
-		netdev_note_master(dev, event, ptr);
+		note_master(dev, event, ptr);
 		socket_event(sock, dev, event);
 	}
 	rcu_read_unlock();

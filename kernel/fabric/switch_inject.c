@@ -151,7 +151,7 @@ static int check_rule(const struct pib_inject_cfg *cfg, struct netlink_ext_ack *
 {
 	if (!is_agents_kind(cfg->kind)) {
 		NL_SET_ERR_MSG(extack,
-			       "the answers of a switch can only be dropped, delayed, or changed by mad-status or lie");
+			       "what the agents of a switch send can only be dropped, delayed, or changed by mad-status or lie");
 		return -EOPNOTSUPP;
 	}
 	if (cfg->object > 1 || cfg->port) {

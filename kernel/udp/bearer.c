@@ -115,14 +115,14 @@ static void bearer_work(struct work_struct *work)
 	pib_net_unlock(pn);
 }
 
-void pib_bearer_farewell(struct pib_bearer *bearer)
+void pib_bearer_bye(struct pib_bearer *bearer)
 {
 	struct pib_udp_link *link;
 
 	local_bh_disable();
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
-		pib_udp_link_farewell(link);
+		pib_udp_link_bye(link);
 	rcu_read_unlock();
 	local_bh_enable();
 }

@@ -211,7 +211,7 @@ static inline bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *n
  * Have the peers of all links know that their sessions end, before the netdev goes down. Context:
  * any but interrupts; the bearer stays (RCU or pn->lock).
  */
-void pib_bearer_farewell(struct pib_bearer *bearer);
+void pib_bearer_bye(struct pib_bearer *bearer);
 /*
  * Restart all links after the netdev went down or came up. Context: any but interrupts; the bearer
  * stays (RCU or pn->lock).

@@ -357,7 +357,7 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 	local_bh_enable();
 }
 
-void pib_udp_link_farewell(struct pib_udp_link *link)
+void pib_udp_link_bye(struct pib_udp_link *link)
 {
 	struct outgoing o = {};
 

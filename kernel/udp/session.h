@@ -36,7 +36,7 @@ void pib_udp_link_end_session(struct pib_udp_link *link);
  * Say goodbye, if the session is up: this end is about to hear nothing any more. The link lives on,
  * and pib_udp_link_restart() follows. Context: softirqs off, RCU; no link's lock held.
  */
-void pib_udp_link_farewell(struct pib_udp_link *link);
+void pib_udp_link_bye(struct pib_udp_link *link);
 /* Function of link->timer: do what the session has due. Context: softirq. */
 void pib_udp_link_timer(struct timer_list *t);
 

@@ -4,11 +4,10 @@
  *
  * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
  * which veth and loopback carry whole and other netdevs cut up late. The payload
- * is copied once, into the super-packet. Packets that fit the route's MTU, and what
- * was found to come through (proto/pmtu.h), are a datagram each. Larger ones, and those of
- * which a datagram holds several, are put end to end into a frame, and the frame is cut into
- * segments of equal size (docs/wire-format.md). To a peer that does not know segments such a packet leaves
- * alone and is fragmented by IP.
+ * is copied once, into the super-packet. A packet is a datagram if it fits the route's MTU, and
+ * what was found to come through (proto/pmtu.h), and two do not. Others are put end to end into a
+ * frame, and the frame is cut into segments of equal size (docs/wire-format.md). To a peer that
+ * does not know segments each packet leaves by itself, and IP fragments what does not fit.
  *
  * Small packets that a task sends one after the other in its turn are put off until the turn is
  * over, and share datagrams: what one costs is paid once for all that are in it.
@@ -347,8 +346,9 @@ static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct plan *pl)
 }
 
 /*
- * Return: true if packets of @b from @i on, of which the first has @first bytes, are less datagrams
- * in a frame than by themselves. Those of a burst are of one size, but for the first and the last.
+ * Return: true if the packets of @b from @i on, of which the first has @first bytes, go as a frame:
+ * the first does not fit a datagram, or two like it do. Those of a burst are of one size, but for
+ * the first and the last.
  */
 static bool frame_saves(const struct pib_burst *b, u32 i, u32 first, u32 room)
 {

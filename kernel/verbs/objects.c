@@ -100,9 +100,9 @@ static void show_mr(const struct pib_object *o, struct pib_object_view *v)
 	const struct pib_mr *mr = container_of(o, struct pib_mr, obj);
 	/* The region may be registered again meanwhile: then this may be of both registrations. */
 	const struct pib_mr_map map = data_race(mr->map);
-	/* As the map. */
+	/* Of either registration, as the map. */
 	const int access = data_race(mr->access);
-	/* As the map. */
+	/* Of either registration, as the map. */
 	const u32 key = data_race(mr->k.key);
 
 	put_resource(v, &mr->ib.res);

@@ -248,7 +248,7 @@ int pib_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	const struct pib_mr *mr = to_mr(ibmr);
 	/* The region may be registered again meanwhile: then this may be of both registrations. */
 	const struct pib_mr_map map = data_race(mr->map);
-	/* As the map. */
+	/* Of either registration, as the map. */
 	const int access = data_race(mr->access);
 	const struct detail details[] = {
 		{ "kind", mr->type },
