@@ -55,7 +55,7 @@ constexpr Reason kReasons[] = {
 	{PIB_CAPTURE_OUT_OF_SEQUENCE, "one before it is missing"},
 	{PIB_CAPTURE_REFUSED, "it has refused a request before"},
 	{PIB_CAPTURE_AGENT_BUSY, "the switch has no time for it"},
-	{PIB_CAPTURE_NO_GROUP, "nobody has joined its group"},
+	{PIB_CAPTURE_NO_GROUP, "nobody at this port has joined its group"},
 };
 constexpr bool every_reason_has_its_row()
 {
