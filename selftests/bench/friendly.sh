@@ -45,9 +45,12 @@ join() {
 stream="write_share MiB/s 4 1 ib_write_bw -s 65536"
 # The client is host 1, so both streams go to host 2.
 pib() { measure "$stream" pair 2 1 $((seconds + 60)); }
+streams() { [ "$(port_attr 1 counters/port_xmit_packets)" -gt $((before + 100)) ]; }
 beside() {
-	pib >/tmp/share.pib & local pid=$!
-	sleep 1
+	local before pid
+	before=$(port_attr 1 counters/port_xmit_packets)
+	pib >/tmp/share.pib & pid=$!
+	wait_for 30 streams || return 1
 	both_tcp=$(tcp "$(addr4 2)") || return 1
 	wait $pid || return 1
 	both_pib=$(cat /tmp/share.pib)
@@ -78,7 +81,11 @@ for ((i = 0; i < rounds; i++)); do
 		esac
 	done
 done
-echo "pib0: $(cd /sys/class/infiniband/pib0/ports/1/hw_counters && for c in packet_seq_err local_ack_timeout_err implied_nak_seq_err; do [ ! -e $c ] || echo "$c $(cat $c)"; done | paste -sd' ')"
+counters() {
+	cd /sys/class/infiniband/pib0/ports/1/hw_counters || return
+	for c in packet_seq_err local_ack_timeout_err implied_nak_seq_err; do [ ! -e $c ] || echo "$c $(cat $c)"; done | paste -sd' '
+}
+echo "pib0: $(counters)"
 printf '%-10s%-20s%-8s%12s%12s%8s\n' path case unit pib TCP ratio
 for part in "${parts[@]}"; do row "write_$part" "$(median "${all[${part}_pib]}")" "$(median "${all[${part}_tcp]}")"; done
 echo "BENCH-JSON [$(IFS=,; echo "${rows[*]}")]"

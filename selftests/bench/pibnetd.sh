@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The packets that pibnetd forwards, and their cost: two hosts with one between them, beside the same hosts with a switch of
-# the kernel in its place, which has links over UDP to both, and with a cable from one to the other. "ns/packet" is the processor time of the daemon by the packets that left its ports; segments of
-# large packets and GRO make it depend on their size. The receiving host's work on a packet happens in softirqs of the
-# daemon's system calls, and is part of it. Part of `make bench`; alone:
+# the kernel in its place, which has links over UDP to both, and with a cable from one to the other. "ns/packet" is the
+# processor time of the daemon by the packets that left its ports; segments of large packets and GRO make it depend on their
+# size. The receiving host's work on a packet happens in softirqs of the daemon's system calls, and is part of it. Part of
+# `make bench`; alone:
 #
 #	selftests/vm/run --copy selftests/lib --copy selftests/bench -- bench/pibnetd.sh
 set -u
