@@ -197,6 +197,7 @@ public:
 
 private:
 	static constexpr size_t kMost = 65000;	// bytes of an skb
+	static constexpr size_t kCopy = 2048;	// bytes that count as a copy, INTAKE_COPY
 	static constexpr size_t kAll = 1 << 17; // bytes of all packets, and of all skbs
 
 	Input in_;
@@ -509,7 +510,7 @@ private:
 		plain_->work = 0;
 		plain_->come(bytes, bits & 0x20 ? 0 : wire.gso_size, wire, came);
 		// Bytes that are looked at one by one count as work, else a softirq has no end.
-		CHECK(loose_ || rx_copies() - copies >= plain_->work / 2048);
+		CHECK(loose_ || rx_copies() - copies >= plain_->work / kCopy);
 		compare();
 	}
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* It stands in libibverbs' place behind libpibmanners.so in preload_test. */
+/* A fake libibverbs, behind libpibmanners.so in preload_test. */
 #ifndef PIB_PRELOAD_FAKE_VERBS_H
 #define PIB_PRELOAD_FAKE_VERBS_H
 
 #include "queues.h"
 
-/* Its place in struct ibv_context_ops. */
+/* Place of post_send in struct ibv_context_ops. */
 #define FAKE_POST_SEND 25
 
 /* The device calls these when work requests are posted, and when a queue pair is destroyed. */

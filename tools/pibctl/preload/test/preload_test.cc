@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// libpibmanners.so between this program and a libibverbs that is none (fake_verbs.c), both under AddressSanitizer: what it
+// libpibmanners.so between this program and a fake libibverbs (fake_verbs.c), both under AddressSanitizer: what it
 // reads of a program's lists, and which work requests it tells of.
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -293,7 +293,7 @@ const Command kCommands[] = {
 	 "pair, which stays until it is deleted or the queue pair goes. A rule acts once unless COUNT\n"
 	 "('all': without end), 'every' or 'probability' says otherwise, and its number is printed.\n"
 	 "'rdma resource show' lists queue pairs, CQs and SRQs. A switch has rules for what its agents\n"
-	 "answer by queue pairs 0 and 1: drop, delay, mad-status and lie. inject.md in\n"
+	 "send by queue pairs 0 and 1: drop, delay, mad-status and lie. inject.md in\n"
 	 "/usr/share/doc/pib has all of it.",
 	 {{"NAME", "the HCA, or a switch"}},
 	 {{"qp", "N", "a queue pair:"},

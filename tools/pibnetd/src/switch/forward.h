@@ -26,8 +26,8 @@ struct Packet {
 	mutable const std::uint8_t *with_icrc = nullptr;
 };
 
-/// Takes the headers of a packet that ends within the left bytes apart, which may have few bytes of
-/// it behind them; all but out.bytes. Returns enum pib_parse_error.
+/// Parses the headers of a packet that lies in left bytes, of which only the headers need be at that
+/// place. out.bytes stays as it is. Returns enum pib_parse_error.
 int parse_headers(const std::uint8_t *headers, std::size_t left, Packet &out);
 /// enum pib_parse_error
 int parse_packet(std::span<const std::uint8_t> bytes, Packet &out);

@@ -77,12 +77,11 @@ struct OutPacket {
 	std::array<std::uint8_t, PIB_DG_HDR_LEN + kLrh> head;
 	const std::uint8_t *rest;
 	std::size_t rest_length;
-	/// Not 0: it is a frame instead, segments of so many bytes with room for their headers, all of
-	/// which is in rest.
+	/// 0: a packet. Else rest is a frame: segments of so many bytes, with room for their headers.
 	std::size_t step = 0;
 	/// TOS (IPv4) or Traffic Class (IPv6) of its datagrams.
 	std::uint8_t tos;
-	/// Its ICRC is left out.
+	/// The ICRC is left out.
 	bool noicrc;
 	/// It waits for no window, which others' data fills: management (from QP0 or QP1 to such),
 	/// and what says that the way is congested.

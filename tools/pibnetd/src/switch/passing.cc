@@ -25,7 +25,8 @@ bool takes_frames(const Port &out)
 
 } // namespace
 
-/// Nothing: it takes the usual way, on which it is counted if there is none.
+/// The way of a packet that needs no more than its VL changed. Nothing: Forwarder::receive() takes it,
+/// and counts it if it has no way.
 std::optional<Forwarder::Way> Forwarder::way_of(Port &in, const Packet &packet) const
 {
 	if (packet.h.dqpn <= 1)
