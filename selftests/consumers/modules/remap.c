@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A consumer in the kernel that maps a region again while the region is still registered, as SRP and
- * iSER do. The old R_Key leads to the old pages until it is invalidated, the next one to the new
- * pages, and that of a registration without a mapping to those of the last one. Both ends are on
- * the device "dev".
+ * A consumer in the kernel that maps a region again while the region is still registered, as SRP
+ * and iSER do. The old R_Key leads to the old pages until it is invalidated, the next one to the
+ * new pages, and that of a registration without a mapping to those of the last one. Both ends are
+ * on the device "dev".
  */
 #include <linux/module.h>
 #include <linux/slab.h>
