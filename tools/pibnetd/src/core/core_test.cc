@@ -199,6 +199,10 @@ TEST_F(Fabric, GarbageIsCountedByItsReason)
 	const Bytes unchecked = changed(1, PIB_DG_NOICRC);
 	w.deliver(a.at, {unchecked.begin(), unchecked.begin() + PIB_DG_HDR_LEN});
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 1u);
+	const Bytes sealed = changed(1, PIB_DG_NOICRC | PIB_DG_SEALED);
+	w.deliver(a.at, {sealed.begin(), sealed.begin() + PIB_DG_HDR_LEN});
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_UNKNOWN_LINK), 3u) << "its link has no seal";
 	w.deliver(a.at, changed(PIB_DG_HDR_LEN, 0xFF));
 	EXPECT_EQ(w.count(PIB_US_RX_MALFORMED), 1u);
 	w.deliver(a.at, changed(0, 0x29));

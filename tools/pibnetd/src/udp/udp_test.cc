@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "udp/checksum_filter.h"
 #include "wire/proto.h"
 
 namespace pib::netd {
@@ -446,6 +447,13 @@ TEST(UdpSockets, OneThatWasNeverOpenedIsClosed)
 	Udp udp(stats);
 	udp.close(0);
 	udp.close(100);
+}
+
+TEST(ChecksumFilter, SaysIfTheSocketDoesNotTakeIt)
+{
+	const Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	EXPECT_TRUE(attach_checksum_filter(fd.get()));
+	EXPECT_FALSE(attach_checksum_filter(-1));
 }
 
 // Without checksum and ICRC nothing says that a packet is whole.
