@@ -17,15 +17,16 @@ again_and_again() {
 	local name=$1 n=0
 	shift
 	while [ ! -e "$counts/over" ]; do "$@" >/dev/null 2>&1 && echo $((n += 1)) >"$counts/$name"; done
+	touch "$counts/$name.ended"
 }
 
 # pair K: the programs of $pairs[K], one after the other
 pair() {
 	local program
 	read -ra program <<<"${pairs[$1]}"
-	timeout 60 "${program[@]}" -F -d pib0 -p $((19000 + $1)) -s 8 -n 3000 &
+	timeout 60 "${program[@]}" -F -d pib0 -p $((19000 + $1)) -s 8 -n 500 &
 	until ss -Hltn "sport = :$((19000 + $1))" | grep -q .; do kill -0 $! || return 1; done
-	timeout 60 "${program[@]}" -F -d pib0 -p $((19000 + $1)) -s 8 -n 3000 localhost && wait $!
+	timeout 60 "${program[@]}" -F -d pib0 -p $((19000 + $1)) -s 8 -n 500 localhost && wait $!
 }
 
 looks() {
@@ -48,7 +49,7 @@ changes() {
 	timeout 20 ibv_srq_pingpong -d pib0 -p 18999 -q 4 localhost && wait $!
 }
 
-all_ended() { [ -z "$(jobs -rp)" ]; }
+all_ended() { [ "$(find "$counts" -name '*.ended' | wc -l)" = $((${#pairs[@]} + 2)) ]; }
 
 # had_turns: each of them
 had_turns() {
@@ -70,6 +71,6 @@ again_and_again changes changes &
 sleep "$seconds"
 touch "$counts/over"
 check "they end" wait_for 150 all_ended
-for file in "$counts"/*; do echo "# ${file##*/}: $(cat "$file") times"; done
+for file in "$counts"/*[0-9s]; do echo "# ${file##*/}: $(cat "$file") times"; done
 check "each pair has sent, and the others looked and changed" had_turns
 ktap_end
