@@ -13,7 +13,7 @@
 
 /* Least time between two answers to peers of the version before, who use up no other's answers. */
 #define PIB_FORMER_MS	100
-/* Least time between two answers to what came to a group or a broadcast: all who hear that answer. */
+/* Least time between two answers to what came to a group: all who hear that answer. */
 #define PIB_GROUP_MS	10
 
 /*

@@ -66,7 +66,7 @@ pib_hello echo(pib_hello h, const pib_hello &answer)
 
 TEST(Cookie, IsOfOnePeerAndOfAFewSeconds)
 {
-	const pib_cookies host{{1, 2}, {}}, other{{1, 3}, {}};
+	const pib_cookies host{{1, 2}, {}, {}}, other{{1, 3}, {}, {}};
 	const pib_cookie_addr from = address(1);
 	const pib_hello h = greeting();
 	pib_hello answer{};
@@ -108,7 +108,7 @@ TEST(Cookie, IsOfOnePeerAndOfAFewSeconds)
 // Only those who hear a question know the session that it names.
 TEST(Cookie, AQuestionIsForOneAddressAndOnePairOfSessions)
 {
-	const pib_cookies host{{1, 2}, {}}, other{{1, 3}, {}};
+	const pib_cookies host{{1, 2}, {}, {}}, other{{1, 3}, {}, {}};
 	const pib_cookie_addr to = address(1);
 	std::set<uint64_t> named;
 
@@ -143,7 +143,7 @@ TEST(Cookie, AQuestionIsForOneAddressAndOnePairOfSessions)
 // The sum of what is answered is bounded, and a flood of some sessions leaves room for others.
 TEST(Cookie, AnswersAreLimited)
 {
-	pib_cookies host{{1, 2}, {}};
+	pib_cookies host{{1, 2}, {}, {}};
 	const pib_cookie_addr from = address(1);
 	unsigned int answered = 0, heard = 0;
 	uint64_t now = 1000000 * kMs;
@@ -171,7 +171,7 @@ TEST(Cookie, AnswersAreLimited)
 // A hello that was recorded and is sent again, from wherever, leaves the others their answers.
 TEST(Cookie, ARecordedHelloUsesUpLittle)
 {
-	pib_cookies host{{1, 2}, {}};
+	pib_cookies host{{1, 2}, {}, {}};
 	unsigned int heard = 0;
 	uint64_t now = 1000000 * kMs;
 

@@ -3,8 +3,9 @@
 
 static struct context context;
 
-int (*fake_post_send)(struct qp *qp, struct send_wr *list, struct send_wr **bad);
-void (*fake_destroys)(struct qp *qp);
+/* The device calls these when work requests are posted, and when a queue pair is destroyed. */
+VISIBLE int (*fake_post_send)(struct qp *qp, struct send_wr *list, struct send_wr **bad);
+VISIBLE void (*fake_destroys)(struct qp *qp);
 
 static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 {

@@ -8,10 +8,6 @@
 /* Place of post_send in struct ibv_context_ops. */
 #define FAKE_POST_SEND 25
 
-/* The device calls these when work requests are posted, and when a queue pair is destroyed. */
-extern VISIBLE int (*fake_post_send)(struct qp *qp, struct send_wr *list, struct send_wr **bad);
-extern VISIBLE void (*fake_destroys)(struct qp *qp);
-
 struct context *ibv_open_device(void *device);
 int ibv_close_device(struct context *context);
 int ibv_destroy_qp(struct qp *qp);

@@ -15,6 +15,8 @@
 
 extern "C" {
 #include "fake_verbs.h"
+extern VISIBLE int (*fake_post_send)(struct qp *qp, struct send_wr *list, struct send_wr **bad);
+extern VISIBLE void (*fake_destroys)(struct qp *qp);
 }
 
 namespace {
