@@ -232,7 +232,8 @@ follows_xrc() {
 	local talks=ibv_xsrq_pingpong chat talker
 	chat
 	talker=$(rdma -j resource show qp link pib0/1 | jq "[.[] | select(.comm == \"${talks:0:15}\" and .type == \"XRC_INI\")][0].lqpn")
-	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$talker" -c 3 >"$dir/out"
+	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$talker" -c 3 >"$dir/out" ||
+		tail -n 5 "$dir/server" "$dir/client"
 	# shellcheck disable=SC2086
 	kill $chat
 	whole_life "$(jq -s 'map(select(.event == "completion" and .device == "pib0")) | last | .message' "$dir/out")"
