@@ -228,16 +228,6 @@ follows_files() {
 	# of the last message that is complete in both: they have not ended at the same time
 	whole_life "$(jq -s 'map(select(.event == "completion")) | group_by(.message) | map(select(length == 2)) | last | .[0].message' "$dir/out")"
 }
-follows_xrc() {
-	local talks=ibv_xsrq_pingpong chat talker
-	chat
-	talker=$(rdma -j resource show qp link pib0/1 | jq "[.[] | select(.comm == \"${talks:0:15}\" and .type == \"XRC_INI\")][0].lqpn")
-	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$talker" -c 3 >"$dir/out" ||
-		tail -n 5 "$dir/server" "$dir/client"
-	# shellcheck disable=SC2086
-	kill $chat
-	whole_life "$(jq -s 'map(select(.event == "completion" and .device == "pib0")) | last | .message' "$dir/out")"
-}
 # A datagram is completed when it was sent: what the receiver does may come before that or after it.
 whole_datagram() {
 	jq -s -c 'map(select(.message)) | group_by(.message)[] | map([.device, .event])' "$dir/out" >"$dir/life"
@@ -354,7 +344,7 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((121 + ${#commands[@]}))
+ktap_plan $((120 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
@@ -486,7 +476,6 @@ check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
 check "of two machines: ${two_machines[*]}" follows_files "${two_machines[@]}"
-check "of XRC" follows_xrc
 check "of datagrams" follows_datagrams
 check "a ring" pibctl trace start pib0 event port_sent event port_received -B 64k
 check "is one" refuses 1 "on already" pibctl trace start
