@@ -212,12 +212,21 @@ each_explained() {
 	for kind in "${kinds[@]}"; do grep -q "^| \`$kind\` |" "$here/../manners.md" || { echo "$kind"; return 1; }; done
 	[ "$(grep -c '^| `' "$here/../manners.md")" = ${#kinds[@]} ]
 }
-# A command that waits for a process to end is asked to end.
+# A command that waits for a process to end is asked to end once it looks at that.
+run_documented() {
+	local command=$1 watcher
+	if [[ $command != *4711* ]]; then
+		timeout $slow bash -c "$command"
+		return
+	fi
+	timeout $slow bash -c "exec ${command/4711/$program}" &
+	watcher=$!
+	wait_for 30 traced "$program" && pkill -TERM -P $watcher pibctl && wait $watcher
+}
 documented() {
-	local command=$1 most=$slow
-	[[ $command != *4711* ]] || most=$((2 * ${PIB_SLOW:-1}))
+	local command=$1
 	waiting none
-	(cd "$dir" && timeout --preserve-status -s INT $most bash -c "exec ${command/4711/$program}" >"$dir/doc" 2>&1) || { cat "$dir/doc"; kill "$program"; return 1; }
+	(cd "$dir" && run_documented "$command" >"$dir/doc" 2>&1) || { cat "$dir/doc"; kill "$program"; return 1; }
 	go
 	wait "$program" || return 1
 	[ -s "$dir/doc" ] || [[ $command == *jq* ]]

@@ -65,6 +65,14 @@ for command in "${session[@]}"; do check "pib(7): $command" h 1 sh -c "$command"
 check "an Active port on each" wait_active 60
 # for_a_while COMMAND: what goes on until it is interrupted
 for_a_while() { (cd "$work" && h 1 timeout --preserve-status -s TERM 2 bash -c "exec $1"); }
+# on_a_bridge COMMAND: makes an HCA where there is a bridge br0.
+on_a_bridge() {
+	local rc=0
+	h 1 ip link add br0 type bridge && h 1 ip link set br0 up || return 1
+	h 1 sh -c "${1/pib0/pib9} && pibctl del pib9" || rc=1
+	h 1 ip link del br0
+	return $rc
+}
 # answers COMMAND: with the names that things have here. A command that the page only mentions, without arguments, is asked
 # for its help. Logs and settings are the first namespace's.
 answers() {
@@ -74,6 +82,7 @@ answers() {
 	"pibctl trace" | tcpdump*) for_a_while "$command" ;;
 	"pibctl capture") for_a_while "$command pib0 -w pib0.pcapng" ;;
 	"pibctl set" | "pibctl inject") $command --help ;;
+	*"netdev br0") on_a_bridge "$command" ;;
 	ibqueryerrors) h 1 ibqueryerrors | grep "Summary: .* nodes checked" ;;	# it fails if a port has counted anything
 	pibping) h 1 pibping "$(addr4 2)" ;;
 	"opensm -B") [[ " ${session[*]} " == *" $command "* ]] ;;

@@ -180,14 +180,15 @@ listens() { h 2 ss -ltn | grep -q :18515; }
 # Queue pair that sends of $talks at pib0, of whose name the kernel keeps 15 letters.
 talks=ibv_rc_pingpong
 talker() {
-	rdma -j resource show qp link pib0/1 | jq -e "[.[] | select(.comm == \"${talks:0:15}\" and .state == \"RTS\")][0].lqpn // empty"
+	rdma -j resource show qp link pib0/1 | jq -e "[.[] | select(.comm == \"${talks:0:15}\" and .state == \"RTS\" and .type != \"XRC_TGT\")][0].lqpn // empty"
 }
-# A long $talks; $chat are its processes, and $talker its queue pair at pib0.
+# A long $talks, with $talks_with; $chat are its processes, and $talker its queue pair at pib0.
+talks_with=()
 chat() {
-	ip netns exec h2 "$talks" -d pib1 -n 1000000 >"$dir/server" 2>&1 &
+	ip netns exec h2 "$talks" -d pib1 -n 1000000 "${talks_with[@]}" >"$dir/server" 2>&1 &
 	chat=$!
 	wait_for 20 listens
-	ip netns exec h1 "$talks" -d pib0 -n 1000000 "$(addr4 2)" >"$dir/client" 2>&1 &
+	ip netns exec h1 "$talks" -d pib0 -n 1000000 "${talks_with[@]}" "$(addr4 2)" >"$dir/client" 2>&1 &
 	chat+=" $!"
 	wait_for 20 talker
 	talker=$(talker)
@@ -199,7 +200,7 @@ whole_life() {
 	grep -q '^\[\["pib0","wr_posted"\],\["pib0","qp_sent"\],.*\["pib1","qp_received"\],\["pib1","completion"\],.*\["pib0","completion"\]\]$' "$dir/life"
 }
 follows() {
-	local chat talker
+	local talks=${1:-$talks} talks_with=("${@:2}") chat talker
 	chat
 	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$talker" -c 3 >"$dir/out"
 	# shellcheck disable=SC2086
@@ -344,7 +345,7 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((120 + ${#commands[@]}))
+ktap_plan $((121 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
@@ -476,6 +477,7 @@ check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
 check "of two machines: ${two_machines[*]}" follows_files "${two_machines[@]}"
+check "of XRC" follows ib_send_bw -c XRC -F -s 64 -t 1 -Q 1
 check "of datagrams" follows_datagrams
 check "a ring" pibctl trace start pib0 event port_sent event port_received -B 64k
 check "is one" refuses 1 "on already" pibctl trace start
