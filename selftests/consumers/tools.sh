@@ -12,7 +12,7 @@ here=$(dirname "$0")
 . "$here/../lib/beside.sh"
 disks='/dev/nvme[0-9]*n1'
 
-ktap_plan 60
+ktap_plan 63
 subnet_with_ipoib
 ulimit -l unlimited
 
@@ -86,8 +86,10 @@ pibctl set pib0 behavior none
 looks_on() { pibctl manners dd if=/tmp/sent of="$(disk_path)" bs=64k count=16 oflag=direct conv=nocreat status=none; }
 no_verbs() { looks_on >$dir/report && grep -qx "no verbs of pib's devices were seen" $dir/report || { cat $dir/report; return 1; }; }
 check "disk: manners of who writes to it" no_verbs
-# One CPU writes, so that one queue pair has it all.
-writing() { while [ ! -e $dir/enough ]; do taskset -c 0 dd if=/tmp/sent of="$(disk_path)" bs=4k oflag=direct conv=nocreat status=none; done; }
+mounted() { mke2fs -q -F -t ext4 "$(disk_path)" && mkdir -p /mnt/disk && mount "$(disk_path)" /mnt/disk && cp /tmp/sent /mnt/disk/file && sync; }
+check "disk: a file system, mounted" mounted
+# One CPU writes, so that one queue pair has it all but for the journal.
+writing() { while [ ! -e $dir/enough ]; do taskset -c 0 dd if=/tmp/sent of=/mnt/disk/file bs=4k oflag=direct conv=notrunc status=none; done; }
 rm -f $dir/enough
 serve_begin
 monitor_begin
@@ -97,6 +99,8 @@ writing & writer=$!
 tools_beside disk
 touch $dir/enough
 wait $writer
+check "disk: the file has its bytes" cmp /tmp/sent /mnt/disk/file
+check "disk: unmounted" umount /mnt/disk
 check "disk: nobody writes, and serve says so" serve_idle
 check "disk: the same bytes behind that" wait_for 60 write_and_read 16384
 check "disk: a queue pair fails, the initiator connects anew" pibctl inject pib0 qp "$(disk_qps | tail -n 1)" error

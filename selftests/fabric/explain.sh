@@ -55,7 +55,7 @@ as_json() {
 }
 nobody() { runuser -u nobody -- pibctl explain pib0 qp "$qpn" | grep "acknowledgement"; }
 
-ktap_plan 36
+ktap_plan 38
 modprobe -a ib_core ib_uverbs ib_umad
 modprobe fuse 2>/dev/null
 ip link add pibdummy type dummy
@@ -129,8 +129,14 @@ makes uc
 check "more than the cable takes" says "post write 65536 n=40"
 check "a full link" explains_soon "the receiver or the link is full"
 check "the same among its numbers" wait_for 20 waits_for room
-makes rc
 pibctl link set pib0/1 healthy
+# answers_from_memory: the far queue pair of pib1 says what it waits for
+answers_from_memory() { wait_for 20 sh -c "pibctl explain pib1 qp $far | tee $said.out | grep 'a page of memory of what it answers'" || { cat "$said.out"; return 1; }; }
+makes rc
+check "a READ of memory that does not come" says "post read 64 to=slow"
+check "who answers waits for it" answers_from_memory
+says release >/dev/null
+makes rc
 
 # The cable to the far HCA is slow: its port of the switch marks what waits, and the near HCA slows down, by much.
 lid0=$(lid_of pib0)

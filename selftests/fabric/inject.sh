@@ -89,7 +89,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((298 + ${#documented[@]}))
+ktap_plan $((299 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -325,6 +325,7 @@ check "UD, send-status: nothing is sent" ends send "send local protection error 
 # ---- refused ----
 fresh
 refuse "nobody" "ermitted|CAP_NET_ADMIN|root" nobody inject pib0 qp "$near" error
+refuse "root of a user namespace" "ermitted|CAP_NET_ADMIN|root" unshare -Ur pibctl inject pib0 qp "$near" error
 refuse "nobody deletes" "ermitted|CAP_NET_ADMIN|root" nobody inject del pib0 all
 refuse "no such queue pair" "no queue pair of that number" inject qp 16777215 drop 1
 refuse "management" "carry management" inject qp 1 error

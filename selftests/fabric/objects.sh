@@ -128,7 +128,7 @@ runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 || { cat "$work/doc"
 # The commands of docs/inspect.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../inspect.md")
 kinds="context pd mr mw cq srq qp ah xrcd attachment dm"
-ktap_plan $((56 + ${#commands[@]}))
+ktap_plan $((63 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -142,8 +142,9 @@ one=$made
 for kind in $kinds; do
 	check "the $kind, with its owner" lists "^pib0 $kind [0-9]+ owner everything pid $one uid 0 .*created 2[0-9]{3}-" pib0 kind "$kind" pid "$one"
 done
-check "its handles are the program's" json "{x['kind']: x.get('handle') for x in o}['qp'] == $(said one qp 3) and
-	{x['kind']: x.get('handle') for x in o}['mr'] == $(said one mr 3)" pid "$one"
+for kind in pd mr mw cq srq qp ah dm; do
+	check "the handle of the $kind is the program's" json "o[0]['handle'] == $(said one $kind 3)" kind $kind pid "$one"
+done
 check "when they were made" json "all($before <= x['created_ns'] <= $(date +%s%N) for x in o)" pid "$one"
 check "numbers are those of rdma resource" same_number mr "$one"
 check "a region" json "o[0]['key'] == hex($(said one mr 2)) and o[0]['length'] == 4096 and

@@ -236,8 +236,9 @@ whole_datagram() {
 	jq -s -e 'any(.[:2] == [["pib0", "wr_posted"], ["pib0", "qp_sent"]] and
 		(.[2:] | sort) == [["pib0", "completion"], ["pib1", "completion"], ["pib1", "qp_received"]])' "$dir/life"
 }
+# follows_datagrams PROGRAM [OPTION]...
 follows_datagrams() {
-	local talks=ibv_ud_pingpong chat talker rc=0
+	local talks=$1 talks_with=("${@:2}") chat talker rc=0
 	# so slow that a file of some seconds is short
 	h 1 pibctl link set pib0/1 latency 10ms || return 1
 	chat
@@ -345,7 +346,7 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((121 + ${#commands[@]}))
+ktap_plan $((122 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
@@ -478,7 +479,8 @@ check "a flood" flood
 check "the life of messages" follows
 check "of two machines: ${two_machines[*]}" follows_files "${two_machines[@]}"
 check "of XRC" follows ib_send_bw -c XRC -F -s 64 -t 1 -Q 1
-check "of datagrams" follows_datagrams
+check "of datagrams" follows_datagrams ibv_ud_pingpong
+check "of UC" follows_datagrams ibv_uc_pingpong -s 512
 check "a ring" pibctl trace start pib0 event port_sent event port_received -B 64k
 check "is one" refuses 1 "on already" pibctl trace start
 check "and keeps what nobody reads" ring_keeps

@@ -33,6 +33,7 @@ An InfiniBand switch in user space: pib hosts join it over UDP.
       --dscp LIST              DSCP of data by service level, as 3=46,4=34 (none)
       --ecn on|off             routers may mark data (off)
       --windows on|off         a virtual lane of a link does not hold up the others (off)
+      --icrc on|off            a packet has its ICRC from one host to the other (off)
       --state FILE             remember which peer had which port
       --log FORMAT             text, json, or journal (journal under systemd, else text)
   -v, --verbose                log more
@@ -46,7 +47,7 @@ int parse(int argc, char **argv, CommandLine &line)
 {
 	CLI::App app("", "pibnetd");
 	std::vector<std::string> listen;
-	std::string ports, fabric, dscp, ecn, windows;
+	std::string ports, fabric, dscp, ecn, windows, icrc;
 	bool help = false, version = false;
 	app.set_help_flag();
 	app.add_flag("-h,--help", help);
@@ -63,6 +64,7 @@ int parse(int argc, char **argv, CommandLine &line)
 	app.add_option("--dscp", dscp);
 	app.add_option("--ecn", ecn)->check(CLI::IsMember({"on", "off"}));
 	app.add_option("--windows", windows)->check(CLI::IsMember({"on", "off"}));
+	app.add_option("--icrc", icrc)->check(CLI::IsMember({"on", "off"}));
 	app.add_option("--state", line.options.state);
 	app.add_option("--log", line.log_format)->check(CLI::IsMember({"text", "json", "journal"}));
 	const auto refuse = [](const std::string &text) {
@@ -106,6 +108,8 @@ int parse(int argc, char **argv, CommandLine &line)
 		line.options.ecn = ecn == "on";
 	if (!windows.empty())
 		line.options.windows = windows == "on";
+	if (!icrc.empty())
+		line.options.icrc = icrc == "on";
 	return -1;
 }
 

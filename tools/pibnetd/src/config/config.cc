@@ -383,7 +383,7 @@ Result<Config> parse_config(std::string_view text)
 		return Error{"is not JSON"};
 	if (auto ok = check_keys(root, "configuration",
 				 {"listen", "control", "state", "threads", "dscp", "ecn", "windows",
-				  "switches", "cables", "topology"});
+				  "icrc", "switches", "cables", "topology"});
 	    !ok)
 		return ok.error();
 	Config config;
@@ -399,6 +399,8 @@ Result<Config> parse_config(std::string_view text)
 	if (auto ok = get_data_class(root, config.data_class); !ok)
 		return ok.error();
 	if (auto ok = get_switch(root, "windows", config.windows); !ok)
+		return ok.error();
+	if (auto ok = get_switch(root, "icrc", config.icrc); !ok)
 		return ok.error();
 	if (auto ok = parse_list(root, "switches", parse_switch, config.switches); !ok)
 		return ok.error();

@@ -40,6 +40,8 @@ struct Config {
 	DataClass data_class;
 	/// VLs have windows on links to peers that want that, too.
 	bool windows = false;
+	/// Packets have their ICRC on all links, and so from one host to the other.
+	bool icrc = false;
 	std::vector<SwitchConfig> switches;
 	std::vector<CableConfig> cables;
 	/// Places at which a topology file has HCAs.

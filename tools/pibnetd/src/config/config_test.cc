@@ -28,6 +28,7 @@ TEST(Config, EmptyMeansOneSwitchForEverybody)
 	EXPECT_EQ(config->data_class.dscp, model::DscpTable{});
 	EXPECT_FALSE(config->data_class.ecn);
 	EXPECT_FALSE(config->windows);
+	EXPECT_FALSE(config->icrc);
 }
 
 TEST(Config, Everything)
@@ -35,7 +36,7 @@ TEST(Config, Everything)
 	const auto config = parse_config(R"({
     // a comment
     "listen": ["192.0.2.1:5", "[::]:7"], "control": "/run/x", "state": "/var/y", "threads": 3,
-    "dscp": "3=46", "ecn": true, "windows": true,
+    "dscp": "3=46", "ecn": true, "windows": true, "icrc": true,
     "switches": [
       {"name": "a", "ports": 254, "fabric": 4294967295, "guid": "0x00000000000000a1",
        "description": "the first", "accept": false},
@@ -47,6 +48,7 @@ TEST(Config, Everything)
 	EXPECT_EQ(config->data_class.dscp[0], 0);
 	EXPECT_TRUE(config->data_class.ecn);
 	EXPECT_TRUE(config->windows);
+	EXPECT_TRUE(config->icrc);
 	EXPECT_EQ(config->listen[0].port, 5);
 	EXPECT_EQ(config->listen[1].family, AF_INET6);
 	EXPECT_EQ(config->switches[0].ports, 254);
@@ -155,6 +157,7 @@ TEST(Config, RefusalsNameThePlace)
 		{R"({"dscp": "16=1"})", "configuration.dscp: "},
 		{R"({"ecn": "on"})", "configuration.ecn: must be true or false"},
 		{R"({"windows": 1})", "configuration.windows: must be true or false"},
+		{R"({"icrc": "on"})", "configuration.icrc: must be true or false"},
 		{R"({"switches": [{}]})", "switches[0].name"},
 		{R"({"switches": [{"name": "a b"}]})", "switches[0].name"},
 		{R"({"switches": [{"name": "a", "ports": 255}]})",

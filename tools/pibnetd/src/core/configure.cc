@@ -83,6 +83,7 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 		return ok;
 	forwarder_.set_data_class(config.data_class);
 	windows_ = config.windows;
+	icrc_ = config.icrc;
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
 		const SwitchConfig *wanted = find(config, node->config.name);

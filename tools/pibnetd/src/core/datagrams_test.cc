@@ -321,6 +321,15 @@ TEST_F(WithoutIcrc, ABadCableIsGivenOneByWhichDamageIsFound)
 	EXPECT_EQ(b.without_icrc, 0u);
 }
 
+TEST_F(Fabric, PeersAreNotToldToLeaveTheIcrcOutIfTheUserWantsIt)
+{
+	Config config = *parse_config(kOne);
+	config.icrc = true;
+	ASSERT_TRUE(w.core.configure(config, w.now));
+	join();
+	EXPECT_FALSE(a.session.peer_caps & PIB_CAP_NOICRC);
+}
+
 TEST_F(WithoutIcrc, AgentsAnswer)
 {
 	begin(PIB_CAP_NOICRC);

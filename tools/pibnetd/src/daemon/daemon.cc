@@ -83,6 +83,8 @@ Result<Config> load_config(const Options &options)
 		config.data_class.ecn = *options.ecn;
 	if (options.windows)
 		config.windows = *options.windows;
+	if (options.icrc)
+		config.icrc = *options.icrc;
 	complete_config(config);
 	if (!single)
 		return config;

@@ -24,6 +24,7 @@ struct Options {
 	std::optional<model::DscpTable> dscp;
 	std::optional<bool> ecn;
 	std::optional<bool> windows;
+	std::optional<bool> icrc;
 };
 
 /// The configuration as file, command line and defaults make it.
