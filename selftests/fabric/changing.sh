@@ -16,11 +16,12 @@ file_make() { head -c $((1 << 20)) /dev/zero >$file; }
 counter() { h "$1" pibctl -j show uplinks | jq "[.. | objects | .$2? // empty] | add // 0"; }
 # Both ends have the file for a buffer; the server's is what is read.
 reads() { pair 1 2 120 ib_read_bw -F -s 65536 -n 500 --mmap=$file; }
-# heard FILTER: how many datagrams of data host 2 has had by it. The type is the first byte of what UDP carries, flags the second.
-heard() { tcpdump -nr $netd/data.pcap "udp and dst host 10.77.0.2 and (udp[8] & 15 = 0 or udp[8] & 15 = 5) and $1" 2>/dev/null | wc -l; }
+# heard FILTER: how many datagrams of data host 2 has had by it. Version and type are the first byte of what UDP carries, flags
+# the second.
+heard() { tcpdump -nr $netd/data.pcap "udp and dst host 10.77.0.2 and (udp[8] = 0x20 or udp[8] = 0x25) and $1" 2>/dev/null | wc -l; }
 reads_overheard() {
 	local rc=0 ear
-	h 2 tcpdump -ni eth0 -s 64 -c 2000 -w $netd/data.pcap -Z root udp port 18514 2>$netd/ear &
+	ip netns exec h2 tcpdump -ni eth0 -s 64 -c 2000 -w $netd/data.pcap -Z root udp port 18514 >$netd/ear 2>&1 &
 	ear=$!
 	wait_for 20 grep -q "listening on" $netd/ear && reads || rc=1
 	kill $ear 2>/dev/null	# unless it has heard enough
