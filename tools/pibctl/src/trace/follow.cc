@@ -12,8 +12,8 @@ namespace {
 
 /// Most messages on their way, since a queue pair has no more work requests.
 constexpr std::size_t kMessages = 1 << 15;
-/// Datagrams that are finished here and may still be on their way.
-constexpr std::size_t kDatagrams = 1 << 10;
+/// Messages of UC and UD that are finished here and may still be on their way.
+constexpr std::size_t kOnTheirWay = 1 << 10;
 /// Queue pairs that have taken in datagrams whose completions are to come.
 constexpr std::size_t kArrivals = 1 << 10;
 constexpr std::uint32_t kMulticastQpn = 0xFFFFFF;
@@ -259,6 +259,7 @@ MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 		message->sent += number_of<std::uint64_t>(record, "bytes");
 	}
 	message->is_sent = is_one_packet(record) || message->sent >= message->bytes;
+	is_uc_ = field_is(record, "service", "UC");
 	message->far_qpn = number_of<std::uint32_t>(record, "far_qpn");
 	message->slid = number_of<std::uint32_t>(record, "slid");
 	return message;
@@ -409,10 +410,10 @@ MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 }
 
 /// The message and those before it are finished, of which those that were not before it are returned. Finished ones are
-/// forgotten, but for datagrams, which may arrive later.
+/// forgotten, but for those of UC and UD, which may arrive later.
 std::vector<FinishedMessage> MessageFollower::retire(std::uint32_t index)
 {
-	const std::size_t kept = far_qpn_ ? 0 : kDatagrams;
+	const std::size_t kept = far_qpn_ && !is_uc_ ? 0 : kOnTheirWay;
 	std::size_t finished = 0;
 	std::vector<FinishedMessage> before;
 	for (Message &message : messages_) {

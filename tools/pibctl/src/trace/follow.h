@@ -128,6 +128,7 @@ private:
 	std::string file_;
 	std::uint32_t qpn_;
 	std::uint32_t far_qpn_;
+	bool is_uc_ = false;
 	/// Learned from the first event that names both queue pairs.
 	std::optional<std::string> far_device_;
 	std::string far_file_;

@@ -77,6 +77,18 @@ TEST_F(Follow, FromThePostToBothCompletions)
 	EXPECT_NEAR(last_->seconds, 6e-6, 1e-9);
 }
 
+TEST_F(Follow, OfUcToTheReceiverAfterTheCompletion)
+{
+	post(1, 8);
+	near("qp_sent", "far_qpn=18 index=1 service=UC opcode=SEND psn=101 packets=1 bytes=8");
+	EXPECT_EQ(completed(1, "opcode=SEND"), 1U);
+	EXPECT_TRUE(last_->is_end);
+	post(2, 8);
+	EXPECT_EQ(received(1), 1U);
+	EXPECT_EQ(taken(), 1U);
+	EXPECT_FALSE(last_->is_end);
+}
+
 TEST_F(Follow, PacketsOfSeveralMessages)
 {
 	post(1, 3000);
