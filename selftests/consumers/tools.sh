@@ -94,7 +94,7 @@ rm -f $dir/enough
 serve_begin
 monitor_begin
 # They are made by rdma_create_qp().
-owner=rdma_cm far_owner=rdma_cm pid=0 posts='SEND|LOCAL_INV|REG_MR' packets=0..5,13..17 losses="6 every 3"
+owner=rdma_cm far_owner=rdma_cm pid=0 posts='SEND|LOCAL_INV|REG_MR' packets=0..5,13..17 losses="6 every 4"
 writing & writer=$!
 tools_beside disk
 touch $dir/enough
