@@ -135,6 +135,8 @@ private:
 		     std::uint64_t now);
 	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, HelloKey key,
 		   std::uint64_t now);
+	bool answer_is_due(const Path &path, const pib_hello &h, std::uint8_t why,
+			   std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
 	void refuse_former(const Path &path, std::span<const std::uint8_t> bytes,
 			   std::uint64_t now);
@@ -232,8 +234,8 @@ private:
 	std::uint64_t deaf_at_ = 0;
 	/// When the log may say again that somebody speaks the version before.
 	std::uint64_t former_due_ = 0;
-	/// Of refusals and answers to probes, and of PONGs: neither uses up the other's.
-	Budget answers_{kAnswersPerSecond, kAnswerBytesPerSecond};
+	/// Of refusals of the version before, and of PONGs: neither uses up the other's.
+	Budget former_answers_{kAnswersPerSecond, kAnswerBytesPerSecond};
 	Budget pongs_{kAnswersPerSecond, kPongBytesPerSecond};
 	/// A port or a table changed by other ways than a MAD: traps may wait.
 	bool agents_touched_ = false;

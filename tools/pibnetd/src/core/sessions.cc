@@ -148,10 +148,19 @@ void Core::say_padded(Link &link, std::uint64_t now)
 	send_bytes(link.path, bytes);
 }
 
+/// Whether a refusal, or the answer to a probe, may be given: of one stranger others have most of theirs left. Those who
+/// speak the version before share a budget.
+bool Core::answer_is_due(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now)
+{
+	const pib_cookie_addr from = cookie_addr(path.remote);
+	return why == PIB_REFUSED_VERSION ? former_answers_.take(PIB_HELLO_WIRE_LEN, now)
+					  : pib_cookie_may_refuse(&cookies_, &from, &h, now);
+}
+
 /// Tells a peer why it gets no link: a BYE in its session.
 void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now)
 {
-	if (!answers_.take(PIB_HELLO_WIRE_LEN, now))
+	if (!answer_is_due(path, h, why, now))
 		return;
 	log_.debug("peer refused", {{"peer", peer_name(h)},
 				    {"address", format_address(path.remote)},
@@ -208,7 +217,7 @@ void Core::answer_probe(const Arrival &arrival, const pib_hello &h, std::uint64_
 		refuse(arrival.path, h, PIB_REFUSED_CLOSED, now);
 		return;
 	}
-	if (!answers_.take(PIB_HELLO_WIRE_LEN, now)) {
+	if (!answer_is_due(arrival.path, h, 0, now)) {
 		stats_.add(PIB_US_RX_STRANGER);
 		return;
 	}

@@ -822,6 +822,30 @@ TEST_F(Fabric, PingsComeBackAndHellosAreAnsweredWithoutALink)
 	EXPECT_EQ(w.net.sent.size() + w.count(PIB_US_RX_STRANGER), 3000u);
 }
 
+TEST_F(Fabric, AStrangerLeavesOthersTheirRefusals)
+{
+	start();
+	a.fabric = b.fabric = 6;
+	unsigned told = 0;
+	for (unsigned i = 0; i < 100; i++, w.now += PIB_NSEC_PER_SEC / 2) {
+		pib_hello h = a.say();
+		for (unsigned k = 0; k < 3000; k++) {
+			h.nonce = i * 3000 + k + 1;
+			Bytes bytes(PIB_HELLO_WIRE_LEN);
+			pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
+			w.deliver(a.at, bytes);
+		}
+		w.net.sent.clear();
+		h = b.say();
+		h.nonce = 7;
+		Bytes bytes(PIB_HELLO_WIRE_LEN);
+		pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
+		w.deliver(b.at, bytes);
+		told += w.net.sent.size() == 1;
+	}
+	EXPECT_GT(told, 60u);
+}
+
 TEST_F(Fabric, PingsAreLimitedInBytesAndLeaveAnswersToOthers)
 {
 	start();
