@@ -3,6 +3,7 @@
 #include "dmabuf.h"
 #include "end.h"
 #include "ioctl.h"
+#include "probe.h"
 #include "suites.h"
 
 namespace ops {
@@ -106,6 +107,21 @@ void read_only(const Env &env)
 	check_filled(p.a.mem.bytes(0, 1 << 16), 6);
 }
 
+/* The CPU copies at any time, so the exporter is told that its access begins with the region and ends with that. */
+void announced(const Env &env)
+{
+	End e(env.open_a(), {});
+	GpuBuffer buffer(1 << 16);
+	Probe begins("dma_buf_begin_cpu_access", Probe::this_thread);
+	Probe ends("dma_buf_end_cpu_access", Probe::this_thread);
+	Mr mr = reg(e.pd.get(), buffer, 0, 1 << 16, 0);
+	CHECK_EQ(begins.calls(), 1u);
+	CHECK_EQ(ends.calls(), 0u);
+	mr.reset();
+	CHECK_EQ(begins.calls(), 1u);
+	CHECK_EQ(ends.calls(), 1u);
+}
+
 /* A newer library might ask for this. The regions that are made go with the process. */
 void unknown_attributes(const Env &env)
 {
@@ -140,6 +156,7 @@ void add_dmabuf(Suite &suite)
 	suite.add("dmabuf.outlived", outlived);
 	suite.add("dmabuf.refused", refused);
 	suite.add("dmabuf.read_only", read_only);
+	suite.add("dmabuf.announced", announced);
 	suite.add("dmabuf.unknown_attributes", unknown_attributes);
 }
 

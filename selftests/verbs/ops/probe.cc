@@ -31,13 +31,17 @@ int put(const std::string &file, const std::string &text, int flags = O_TRUNC)
 
 } // namespace
 
-Probe::Probe(const std::string &function) : name_("ops" + std::to_string(getpid()))
+Probe::Probe(const std::string &function, Who who) :
+	name_("ops" + std::to_string(getpid()) + "_" + function)
 {
 	if (access((tracing + "kprobe_events").c_str(), W_OK))
 		mount("tracefs", tracing.c_str(), "tracefs", 0, nullptr);
 	if (int err = put("kprobe_events", "p:ops/" + name_ + " " + function + "\n", O_APPEND))
 		throw Skip("no kprobe on " + function + ": " + strerror(err));
-	if (put("events/ops/" + name_ + "/enable", "1") || put("tracing_on", "1"))
+	const std::string event = "events/ops/" + name_;
+	if ((who == this_thread &&
+	     put(event + "/filter", "common_pid == " + std::to_string(gettid()))) ||
+	    put(event + "/enable", "1") || put("tracing_on", "1"))
 		throw Failure("the kprobe on " + function + " cannot be enabled");
 	clear();
 }
@@ -55,6 +59,8 @@ void Probe::clear()
 
 std::vector<int> Probe::cpus() const
 {
+	/* Reading may call the function, too, and would have no end. */
+	put("events/ops/" + name_ + "/enable", "0");
 	std::ifstream in(tracing + "trace");
 	std::vector<int> found;
 
@@ -64,6 +70,7 @@ std::vector<int> Probe::cpus() const
 		if (line.find(" " + name_ + ":") != std::string::npos && at != std::string::npos)
 			found.push_back(atoi(line.c_str() + at + 1));
 	}
+	put("events/ops/" + name_ + "/enable", "1");
 	return found;
 }
 

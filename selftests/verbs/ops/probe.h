@@ -9,8 +9,10 @@ namespace ops {
 
 class Probe {
 public:
-	/** Throws Skip where the kernel or the user's rights do not allow it. */
-	explicit Probe(const std::string &function);
+	enum Who { anybody, this_thread };
+
+	/** Calls by @who. Throws Skip where the kernel or the user's rights do not allow it. */
+	explicit Probe(const std::string &function, Who who = anybody);
 	~Probe();
 	Probe(const Probe &) = delete;
 	Probe &operator=(const Probe &) = delete;
@@ -19,6 +21,8 @@ public:
 	void clear();
 	/** The CPU of each call, in the order of time. */
 	std::vector<int> cpus() const;
+	/** The number of calls. */
+	size_t calls() const { return cpus().size(); }
 
 private:
 	std::string name_;
