@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <iostream>
 #include <rdma/ib_user_verbs.h>
 #include <span>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@
 #include "end.h"
 #include "ioctl.h"
 #include "own_device.h"
+#include "probe.h"
 #include "suites.h"
 
 namespace ops {
@@ -536,36 +538,78 @@ void device_memory_bytes(const Env &env)
 	CHECK_EQ(ibv_memcpy_from_dm(in, dm.get(), 4100, 0), EINVAL);
 }
 
+/* ---- completion queues that are resized below libibverbs */
+
+/* The process keeps the first ring mapped, which says nothing any more once the CQ is resized. */
+struct RawCq {
+	RawCq(const Device &dev, int cqe) : fd(dev.ctx->cmd_fd)
+	{
+		auto before = mapped_rings();
+		cq.reset(made(ibv_create_cq(dev.ctx.get(), cqe, nullptr, nullptr, 0),
+			      "ibv_create_cq"));
+		auto fresh = mapped_rings();
+		std::erase_if(fresh, [&](const Mapped &m) {
+			return std::ranges::any_of(
+				before, [&](const Mapped &b) { return b.words == m.words; });
+		});
+		CHECK_EQ(fresh.size(), 1u);
+		words = fresh[0].words;
+	}
+	/* As if so many completions had come that were not polled. */
+	void lie(uint32_t n) { words[ring_consumer] = words[ring_producer] - n; }
+	/* Returns 0 or the errno. */
+	int resize(int cqe)
+	{
+		auto r = request<ib_uverbs_resize_cq>();
+		r.cq_handle = cq->handle;
+		r.cqe = cqe;
+		return command(fd, IB_USER_VERBS_CMD_RESIZE_CQ, r, sizeof(answer_room));
+	}
+
+	int fd;
+	Cq cq;
+	volatile uint32_t *words;
+};
+
 /* A process that lies about what it has polled: only its own completions are strange. */
 void resize_lied(const Env &env)
 {
 	Pair p(env);
 	Device dev = env.open_a();
-	auto before = mapped_rings();
-	Cq cq(made(ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe, nullptr, nullptr,
-				 0),
-		   "ibv_create_cq"));
-	auto resize = [&](int cqe) {
-		auto r = request<ib_uverbs_resize_cq>();
-		r.cq_handle = cq->handle;
-		r.cqe = cqe;
-		return command(dev.ctx->cmd_fd, IB_USER_VERBS_CMD_RESIZE_CQ, r,
-			       sizeof(answer_room));
-	};
-	auto fresh = mapped_rings();
-	std::erase_if(fresh, [&](const Mapped &m) {
-		return std::ranges::any_of(before,
-					   [&](const Mapped &b) { return b.words == m.words; });
-	});
-	CHECK_EQ(fresh.size(), 1u);
-	volatile uint32_t *words = fresh[0].words;
-	words[ring_consumer] = words[ring_producer] - cq->cqe;
-	CHECK_EQ(resize(cq->cqe), 0);
-	/* of the new ring nothing is mapped here; the old one says nothing any more */
-	words[ring_consumer] = words[ring_producer] - 2 * cq->cqe;
-	CHECK_EQ(resize(cq->cqe), 0);
-	CHECK_EQ(resize(16), EINVAL);
+	RawCq raw(dev, dev.device_attr.orig_attr.max_cqe);
+	const int cqe = raw.cq->cqe;
+	raw.lie(cqe);
+	CHECK_EQ(raw.resize(cqe), 0);
+	raw.lie(2 * cqe);
+	CHECK_EQ(raw.resize(cqe), 0);
+	CHECK_EQ(raw.resize(16), EINVAL);
 	p.ping();
+}
+
+/* How often the CPU is offered to others while a CQ is resized, empty or full. */
+size_t offers(const Device &dev, int cqe, bool full)
+{
+	RawCq raw(dev, cqe);
+	if (full)
+		raw.lie(raw.cq->cqe);
+	Probe offered("__cond_resched", Probe::this_thread);
+	CHECK_EQ(raw.resize(raw.cq->cqe), 0);
+	return offered.calls();
+}
+
+/*
+ * Entries are moved with interrupts on, but for the last 256: after as many the CPU is offered to others, which nobody does with
+ * interrupts off.
+ */
+void resized_in_batches(const Env &env)
+{
+	constexpr int cqe = 1 << 16, batch = 256;
+	Device dev = env.open_a();
+	const size_t empty = offers(dev, cqe, false), full = offers(dev, cqe, true);
+	std::cout << "# empty: " << empty << ", full: " << full << std::endl;
+	if (!empty)
+		throw Skip("this kernel takes a CPU without asking");
+	CHECK(full >= empty + cqe / batch - 1);
 }
 
 } // namespace
@@ -582,6 +626,7 @@ void add_interface(Suite &suite)
 	suite.add("interface.answers_lost", answers_lost);
 	suite.add("interface.device_goes", device_goes);
 	suite.add("interface.resize_lied", resize_lied);
+	suite.add("interface.resized_in_batches", resized_in_batches);
 	suite.add("interface.device_memory_bytes", device_memory_bytes);
 }
 

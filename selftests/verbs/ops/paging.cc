@@ -8,6 +8,7 @@
  */
 #include <atomic>
 #include <chrono>
+#include <iostream>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -15,6 +16,7 @@
 
 #include "counter.h"
 #include "paging.h"
+#include "probe.h"
 #include "suites.h"
 
 namespace ops {
@@ -134,6 +136,28 @@ void quick_page(const Env &env)
 	}
 	printf("# odp.quick_page: %d of %d pages came soon\n", unheard, rounds);
 	CHECK(unheard > rounds / 2);
+}
+
+/*
+ * A region loses all its pages at once. Its table is locked for no more than 512 of them at a time, since others wait for that lock
+ * who have softirqs off.
+ */
+void invalidated_in_batches(const Env &env)
+{
+	constexpr size_t batch = 512 * 4096, batches = 4;
+	End e(env.open_a(), {});
+	need(e.dev);
+	Shared far(batches * batch);
+	Mr mr = reg(e.pd.get(), far.at(), far.size());
+	ibv_sge all = sge(mr, far.at(), far.size());
+	CHECK_EQ(ibv_advise_mr(e.pd.get(), IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+			       IBV_ADVISE_MR_FLAG_FLUSH, &all, 1),
+		 0);
+	Probe locked("_raw_write_lock_bh", Probe::this_thread);
+	far.drop();
+	const size_t times = locked.calls();
+	std::cout << "# locked " << times << " times" << std::endl;
+	CHECK(times >= batches);
 }
 
 /*
@@ -599,6 +623,7 @@ void add_paging(Suite &suite)
 	suite.add("odp.scattered", scattered);
 	suite.add("odp.rdma", rdma);
 	suite.add("odp.quick_page", quick_page);
+	suite.add("odp.invalidated_in_batches", invalidated_in_batches);
 	suite.add("odp.fence", fence);
 	suite.add("odp.atomics", atomics);
 	suite.add("odp.mapped_anew", mapped_anew);
