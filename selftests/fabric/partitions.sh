@@ -7,7 +7,8 @@
 #				 sa3 -- 3sb
 #	limited		pib1 --- 2      2 --- pib3	not a member
 #
-# All are limited members of the default partition, but for the SM's port: they see the SM, and not one another.
+# All are limited members of the default partition, but for the SM's port and those of the switches themselves: they see
+# these, and not one another.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -22,7 +23,7 @@ clean() {
 tracer=''
 trap clean EXIT
 
-ktap_plan 117
+ktap_plan 119
 topology_init ib_ipoib
 check "talk compiles" program talk /tmp/talk
 check "smpset compiles" program smpset /tmp/smpset
@@ -57,7 +58,7 @@ GUID=() LID=()
 for k in 0 1 2 3; do GUID[k]=$(port_guid "pib$k"); done
 CLUB=0x8001
 # club MEMBER=LEVEL...: what partitions.conf says from now on
-club() { echo "Default=0x7fff, ipoib : ALL=limited, SELF=full; club=$CLUB, ipoib : $(paste -sd, <<<"$(printf '%s\n' "$@")");" >/tmp/partitions.conf; }
+club() { echo "Default=0x7fff, ipoib : ALL=limited, ALL_SWITCHES=full, SELF=full; club=$CLUB, ipoib : $(paste -sd, <<<"$(printf '%s\n' "$@")");" >/tmp/partitions.conf; }
 # sm NAME OPTION...: OpenSM started again, and what it has made known
 sm() {
 	local k name=$1
@@ -123,6 +124,9 @@ for service in rc ud; do
 	check "$service: default partition: to the SM" may $service 3 0 0x7fff 0x7fff
 	check "$service: default partition: not to each other" may_not $service 3 1 0x7fff 0x7fff
 done
+# The switch answers by its own key: a limited member would refuse its limited key if that came back (10.9.3).
+check "a switch itself: full member" is "$(keys "$SB" 0)" 0xffff
+check "limited member: a switch answers it" perfquery -C pib1 "$SB" 2
 no_key() { local out; out=$(may rc 0 3 2>&1); echo "$out"; [[ $out == *"no P_Key of partition 0x1" ]]; }
 check "who is not a member has no such P_Key" no_key
 
