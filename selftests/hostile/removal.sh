@@ -22,7 +22,7 @@ moving() {
 	sleep 0.1
 	[ "$(cat "/sys/class/infiniband/$1/ports/1/counters/port_xmit_packets")" -gt "$a" ]
 }
-holds_everything() { grep -q "holds everything" /tmp/objects.*; }
+holds_everything() { grep -q "holds everything$" /tmp/objects.*; }
 
 # Two hosts with IPoIB between them, and two processes with objects on the second one's device.
 build() {
@@ -104,7 +104,7 @@ switch_cpus() {
 }
 
 ktap_plan $((${#removals[@]} + AFTER))
-modprobe -a pib ib_umad ib_uverbs ib_ipoib
+modprobe -a pib ib_umad ib_uverbs ib_ipoib vgem
 left=${#removals[@]}
 # Once, so that what is made for good has been made.
 build || bail "no hosts"

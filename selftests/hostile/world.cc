@@ -39,8 +39,8 @@ World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed,
 						  i & 1 ? channel_ : nullptr, i & 1),
 				    "ibv_create_cq");
 	make_shared_queues();
-	for (auto &mr : mrs_)
-		mr = make_mr(rng);
+	for (unsigned i = 0; i < max_mrs; i++)
+		mrs_[i] = gpu_ && !i ? make_dmabuf_mr(rng) : make_mr(rng);
 	for (unsigned i = 0; i < max_qps / 2; i++)
 		add_queue(rng);
 }
@@ -71,6 +71,11 @@ void World::make_buffers(const SlowFile *slow)
 	if (slow)
 		buffers_.push_back({slow->at(), false});
 	std::erase_if(buffers_, [](const Buffer &b) { return !b.at; });
+	try {
+		gpu_.emplace(buffer);
+	} catch (const ops::Skip &) {
+		/* no such device, or not for this user */
+	}
 }
 
 void World::make_shared_queues()
@@ -137,8 +142,23 @@ ibv_mr *World::make_mr(Rng &rng)
 		return ibv_reg_mr_iova(pd, b.at + offset, length, (uintptr_t)b.at + offset % 4096,
 				       access);
 	case 4: return ibv_reg_mr(pd, b.at, buffer, access | IBV_ACCESS_ZERO_BASED);
+	case 5:
+		if (gpu_)
+			return make_dmabuf_mr(rng);
+		[[fallthrough]];
 	default: return ibv_reg_mr(pd, b.at + offset, length, access);
 	}
+}
+
+/* Its addresses are those that libibverbs says it has: they begin with the offset. */
+ibv_mr *World::make_dmabuf_mr(Rng &rng)
+{
+	size_t offset = rng.one_in(4) ? rng.below(buffer / 2) : 0;
+	ibv_mr *mr = ibv_reg_dmabuf_mr(pds_[rng.one_in(8)], offset, buffer - offset, offset,
+				       gpu_->fd, ops::all_access);
+
+	note("verb reg_dmabuf_mr", mr);
+	return mr;
 }
 
 void World::add_queue(Rng &rng)

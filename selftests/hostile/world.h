@@ -6,9 +6,11 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "../lib/slow_file.h"
+#include "../verbs/ops/dmabuf.h"
 #include "common.h"
 
 namespace hostile {
@@ -57,6 +59,7 @@ private:
 	void make_shared_queues();
 	ibv_qp *make_qp(Rng &rng);
 	ibv_mr *make_mr(Rng &rng);
+	ibv_mr *make_dmabuf_mr(Rng &rng);
 	void add_queue(Rng &rng);
 	void drop_queue(Rng &rng);
 	void change_regions(Rng &rng);
@@ -103,6 +106,7 @@ private:
 	ibv_ah *ahs_[max_others] = {};
 	ibv_dm *dm_ = nullptr;
 	std::vector<Buffer> buffers_;
+	std::optional<ops::GpuBuffer> gpu_;
 };
 
 } // namespace hostile
