@@ -829,6 +829,7 @@ TEST_F(Fabric, AStrangerLeavesOthersTheirRefusals)
 	unsigned told = 0;
 	for (unsigned i = 0; i < 100; i++, w.now += PIB_NSEC_PER_SEC / 2) {
 		pib_hello h = a.say();
+		h.link_id = 7;
 		for (unsigned k = 0; k < 3000; k++) {
 			h.nonce = i * 3000 + k + 1;
 			Bytes bytes(PIB_HELLO_WIRE_LEN);
@@ -837,6 +838,7 @@ TEST_F(Fabric, AStrangerLeavesOthersTheirRefusals)
 		}
 		w.net.sent.clear();
 		h = b.say();
+		h.link_id = 7;
 		h.nonce = 7;
 		Bytes bytes(PIB_HELLO_WIRE_LEN);
 		pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());

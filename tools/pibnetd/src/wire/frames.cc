@@ -48,6 +48,18 @@ void append(Run &run, const Frame &frame, std::span<const std::uint8_t> data)
 	run.bytes.insert(run.bytes.end(), data.begin(), data.end());
 }
 
+/// A frame of one segment, for which no other one needs to make room.
+Frame alone(const pib_segment &s, std::span<const std::uint8_t> data, bool ce, std::uint64_t now)
+{
+	Frame frame;
+	start(frame, s, now);
+	frame.have = 1;
+	frame.ce = ce;
+	frame.first[0] = s.first;
+	frame.runs.push_back({.begin = 0, .end = 1, .bytes = {data.begin(), data.end()}});
+	return frame;
+}
+
 /// To where it belongs: at the end of a run, which may then reach the next one, or into one of its
 /// own.
 void insert(Frame &frame, unsigned index, std::span<const std::uint8_t> data)
@@ -123,16 +135,19 @@ bool Frames::evict(const Frame *but, std::uint64_t now, std::optional<Frame> *do
 	Frame out = take(*frame);
 	if (done && !*done && now < out.heard + kStale)
 		*done = std::move(out);
+	else
+		lost_++;
 	return true;
 }
 
 std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint8_t> data, bool ce,
 				 std::uint64_t now)
 {
+	if (s.total == 1)
+		return alone(s, data, ce, now);
 	std::optional<Frame> done;
 	Frame *frame = find(s, now);
-	// A frame that is whole is given out at once: nothing else is then.
-	if (!frame && evict(nullptr, now, s.total > 1 ? &done : nullptr))
+	if (!frame && evict(nullptr, now, &done))
 		frame = find(s, now);
 	if (!frame)
 		return done;
@@ -141,11 +156,14 @@ std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint
 	const std::uint64_t bit = std::uint64_t{1} << s.index;
 	if (frame->have & bit)
 		return done;
+	// A frame that is whole is given out at once: nothing else is then.
 	const bool ends = std::popcount(frame->have) + 1 == frame->total;
 	while (!has_room(data.size()))
 		if (!evict(frame, now, ends ? nullptr : &done)) {
-			if (!frame->have)
+			if (!frame->have) {
 				take(*frame);
+				lost_++;
+			}
 			return done;
 		}
 	frame->heard = now;
@@ -163,7 +181,7 @@ std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint
 
 std::size_t Frames::expire(std::uint64_t now)
 {
-	std::size_t n = 0;
+	std::size_t n = std::exchange(lost_, 0);
 	for (Frame &frame : frames_)
 		if (frame.used && now >= frame.heard + kStale) {
 			take(frame);

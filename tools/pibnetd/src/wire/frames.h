@@ -68,7 +68,8 @@ public:
 	/// will ever have.
 	std::optional<Frame> add(const pib_segment &segment, std::span<const std::uint8_t> data,
 				 bool ce, std::uint64_t now);
-	/// Forgets frames of which the rest has not come. Returns how many.
+	/// Forgets frames of which the rest has not come. Returns how many, and of how many something was lost since the last
+	/// time for want of room.
 	std::size_t expire(std::uint64_t now);
 	void clear();
 	std::size_t held() const { return held_; }
@@ -82,6 +83,7 @@ private:
 
 	std::array<Frame, kPlaces> frames_;
 	std::size_t held_ = 0;
+	std::size_t lost_ = 0;
 	FrameMemory own_;
 	FrameMemory *all_ = &own_;
 };

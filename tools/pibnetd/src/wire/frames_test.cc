@@ -111,6 +111,31 @@ TEST(Frames, AWholeOneIsGivenOutAtOnceAlsoWhenRoomIsMadeForIt)
 	all.held = 0;
 }
 
+TEST(Frames, OneOfASegmentThrowsNoOtherOut)
+{
+	Frames frames;
+	for (std::uint16_t n = 0; n < Frames::kPlaces; n++)
+		EXPECT_FALSE(add(frames, n, 0, 2, 1023, 5));
+	const auto done = add(frames, 1000, 0, 1, 700, 5);
+	ASSERT_TRUE(done && done->whole());
+	EXPECT_EQ(done->runs[0].bytes, Bytes(700));
+	EXPECT_EQ(frames.held(), Frames::kPlaces * 1023);
+	for (std::uint16_t n = 0; n < Frames::kPlaces; n++)
+		EXPECT_TRUE(add(frames, n, 1, 2, 10, 5)) << n;
+}
+
+TEST(Frames, ThoseThatAreLostForWantOfRoomAreCounted)
+{
+	Frames frames;
+	for (std::uint16_t n = 0; n < Frames::kPlaces; n++)
+		add(frames, n, 0, 2, 1023, 5);
+	constexpr std::uint64_t kLater = 5 + 200 * PIB_NSEC_PER_MSEC;
+	EXPECT_FALSE(add(frames, 1000, 0, 2, 1023, kLater)) << "the oldest is stale";
+	EXPECT_EQ(frames.expire(5), 1u);
+	EXPECT_EQ(frames.expire(5), 0u);
+	EXPECT_EQ(frames.expire(kLater), Frames::kPlaces - 1);
+}
+
 TEST(Frames, OfAllLinksAreLimitedButForOneOfEach)
 {
 	FrameMemory all;
