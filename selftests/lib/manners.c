@@ -13,131 +13,16 @@
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "device.h"
+#include "layout.h"
+#include "sides.h"
 
-#define SENDS	8
-#define LENGTH	64
-
-struct side {
-	struct ibv_cq *cq;
-	struct ibv_qp *qp;
-};
-
-static char memory[2 * LENGTH];
-static struct ibv_context *ctx;
-static struct ibv_port_attr port;
-static struct ibv_comp_channel *channel;
-static struct ibv_pd *pd;
-static struct ibv_mr *mr, *far_mr;
-static struct side near, far;
-static uint32_t first_psn = 1;
-static uint8_t sl;
 static int leaves_pd, leaves_cq;
-
-static void must(int failed, const char *what)
-{
-	if (!failed)
-		return;
-	fprintf(stderr, "manners: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void make_side(struct side *s, enum ibv_qp_type type)
-{
-	struct ibv_qp_init_attr init = {
-		.qp_type = type,
-		.cap = { .max_send_wr = SENDS,
-			 .max_recv_wr = 4,
-			 .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
-
-	s->cq = ibv_create_cq(ctx, 64, NULL, channel, 0);
-	must(!s->cq, "create_cq");
-	init.send_cq = s->cq;
-	init.recv_cq = s->cq;
-	s->qp = ibv_create_qp(pd, &init);
-	must(!s->qp, "create_qp");
-}
-
-static int modify(struct side *s, struct ibv_qp_attr attr, int mask)
-{
-	return ibv_modify_qp(s->qp, &attr, mask | IBV_QP_STATE);
-}
-
-static void init_side(struct side *s)
-{
-	must(modify(s,
-		    (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT,
-					  .port_num = 1,
-					  .qp_access_flags = IBV_ACCESS_REMOTE_WRITE },
-		    IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-	     "INIT");
-}
-
-static void connect_side(struct side *s, const struct side *peer, uint32_t rq_psn, uint32_t sq_psn)
-{
-	must(modify(s, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num,
-		.rq_psn = rq_psn,
-		.ah_attr = { .dlid = port.lid, .sl = sl, .port_num = 1 }, .min_rnr_timer = 20,
-		.max_dest_rd_atomic = 1,
-	     }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), "RTR");
-	must(modify(s, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .sq_psn = sq_psn, .timeout = 18, .retry_cnt = 7,
-		.rnr_retry = 7, .max_rd_atomic = 1,
-	     }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	     IBV_QP_MAX_QP_RD_ATOMIC), "RTS");
-}
-
-static void connect_sides(void)
-{
-	init_side(&near);
-	init_side(&far);
-	connect_side(&near, &far, 1, first_psn);
-	connect_side(&far, &near, first_psn & 0xffffff, 1);
-}
-
-static struct ibv_ah *make_ah(uint16_t dlid)
-{
-	return ibv_create_ah(pd, &(struct ibv_ah_attr){ .dlid = dlid, .port_num = 1 });
-}
-
-/* Return: 0, or ENOMEM while the queue is full. */
-static int post(enum ibv_wr_opcode opcode, int flags)
-{
-	struct ibv_sge piece = { (uintptr_t)memory, LENGTH, mr->lkey };
-	struct ibv_send_wr wr = {
-		.wr_id = 7, .sg_list = &piece, .num_sge = 1, .opcode = opcode, .send_flags = flags,
-		.wr.rdma = { (uintptr_t)memory + LENGTH, far_mr ? far_mr->rkey : 0 },
-	}, *bad;
-
-	return ibv_post_send(near.qp, &wr, &bad);
-}
-
-static void post_receive(struct side *s)
-{
-	struct ibv_sge piece = { (uintptr_t)memory + LENGTH, LENGTH, far_mr->lkey };
-	struct ibv_recv_wr wr = { .sg_list = &piece, .num_sge = 1 }, *bad;
-
-	must(ibv_post_recv(s->qp, &wr, &bad), "post_recv");
-}
-
-static enum ibv_wc_status completed(struct side *s)
-{
-	struct ibv_wc wc;
-
-	while (!ibv_poll_cq(s->cq, 1, &wc))
-		;
-	return wc.status;
-}
 
 static void write_once(int flags)
 {
@@ -332,57 +217,6 @@ static void wide_psn(void)
 {
 	write_once(0);
 }
-
-/* libpibmanners.so takes libibverbs' structs to be laid out like this. */
-#define AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type)
-AT(ibv_context, ops.bind_mw, 9 * sizeof(void *));
-AT(ibv_context, ops.poll_cq, 12 * sizeof(void *));
-AT(ibv_context, ops.req_notify_cq, 13 * sizeof(void *));
-AT(ibv_context, ops.post_srq_recv, 21 * sizeof(void *));
-AT(ibv_context, ops.post_send, 26 * sizeof(void *));
-AT(ibv_context, ops.post_recv, 27 * sizeof(void *));
-AT(ibv_context, cmd_fd, 33 * sizeof(void *));
-AT(ibv_comp_channel, fd, sizeof(void *));
-AT(ibv_cq, channel, sizeof(void *));
-AT(ibv_context, abi_compat, 33 * sizeof(void *) + 16 + sizeof(pthread_mutex_t));
-AT(ibv_qp_attr, qp_access_flags, 8 * 4);
-AT(ibv_qp_attr, ah_attr, 14 * 4);
-AT(ibv_ah_attr, dlid, 24);
-AT(ibv_ah_attr, static_rate, 28);
-AT(ibv_ah_attr, port_num, 30);
-AT(ibv_port_attr, active_mtu, 8);
-AT(ibv_port_attr, active_width, 43);
-AT(ibv_port_attr, link_layer, 46);
-AT(ibv_sa_path_rec, dlid, 32);
-AT(ibv_sa_path_rec, sl, 56);
-AT(ibv_sa_path_rec, rate, 60);
-AT(rdma_cm_id, qp, 3 * sizeof(void *));
-AT(rdma_cm_id, route.path_rec, 4 * sizeof(void *) + 296);
-AT(rdma_conn_param, qp_num, sizeof(void *) + 8);
-AT(ibv_qp_ex, wr_atomic_cmp_swp, sizeof(struct ibv_qp) + 24);
-AT(ibv_qp_ex, wr_set_sge_list, sizeof(struct ibv_qp) + 24 + 16 * sizeof(void *));
-AT(ibv_qp_ex, wr_abort, sizeof(struct ibv_qp) + 24 + 19 * sizeof(void *));
-AT(ibv_cq_ex, status, offsetof(struct ibv_cq, async_events_completed) + 8);
-AT(ibv_cq_ex, start_poll, offsetof(struct ibv_cq, async_events_completed) + 20);
-AT(ibv_cq_ex, read_qp_num, offsetof(struct ibv_cq_ex, start_poll) + 7 * sizeof(void *));
-AT(ibv_qp_init_attr_ex, comp_mask, 60);
-AT(ibv_qp_init_attr_ex, create_flags, 80);
-AT(ibv_qp_init_attr_ex, rwq_ind_tbl, 88);
-AT(ibv_srq_init_attr_ex, comp_mask, 20);
-AT(ibv_srq_init_attr_ex, cq, 48);
-AT(ibv_cq_init_attr_ex, wc_flags, 32);
-AT(ibv_cq_init_attr_ex, parent_domain, 48);
-AT(ibv_qp_open_attr, xrcd, 8);
-AT(verbs_context, create_cq_ex, offsetof(struct verbs_context, context) - 15 * 8);
-AT(verbs_context, open_qp, offsetof(struct verbs_context, context) - 8 * 8);
-AT(verbs_context, open_xrcd, offsetof(struct verbs_context, context) - 4 * 8);
-AT(ibv_qp, send_cq, 3 * sizeof(void *));
-AT(ibv_qp, recv_cq, 4 * sizeof(void *));
-AT(ibv_qp, qp_num, 6 * sizeof(void *) + 4);
-AT(ibv_mr, lkey, 4 * sizeof(void *) + 4);
-AT(ibv_send_wr, send_flags, 3 * 8 + 8);
-AT(ibv_wc, qp_num, 28);
-_Static_assert(sizeof(struct ibv_wc) == 48, "ibv_wc");
 
 static void woken(int number)
 {
@@ -665,11 +499,7 @@ static void large_mtu(void)
 
 	make_side(&more, IBV_QPT_RC);
 	init_side(&more);
-	modify(&more, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .path_mtu = port.active_mtu + 1,
-		.dest_qp_num = near.qp->qp_num, .ah_attr = { .dlid = port.lid, .port_num = 1 },
-	}, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	to_rtr(&more, &near, port.active_mtu + 1, 1);
 	must(ibv_destroy_qp(more.qp) || ibv_destroy_cq(more.cq), "destroy");
 }
 
