@@ -23,7 +23,7 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((75 + ${#commands[@]}))
+ktap_plan $((83 + ${#commands[@]}))
 topology_init ib_ipoib
 
 # capture NAME WORD...: into $dir/NAME.pcapng in the background. WITHIN: a command that runs it elsewhere.
@@ -216,21 +216,26 @@ check "and no other packet" number class.bad = 0
 check "the interface has the port's LID" number lid.lid = "${n[lid.all]}"
 check "and that of a switch" number both_lids.lid = "${n[both_lids.switch]}"
 
-# to_one: RC to pib0, whose server says its number before anybody sends to it
-to_one() {
-	local server number
-	stdbuf -oL timeout $((60 * ${PIB_SLOW:-1})) ibv_rc_pingpong -d pib0 -n 50 -s 4096 >"$dir/server" 2>&1 &
+# of_one NAME PROGRAM WORD...: with pib0, whose server says its number before anybody sends to it. SMPs leave there meanwhile.
+of_one() {
+	local name=$1 program=$2 server number
+	stdbuf -oL timeout $((60 * ${PIB_SLOW:-1})) "$program" -d pib0 -n 50 -s 1024 >"$dir/server" 2>&1 &
 	server=$!
 	wait_for 30 grep -q QPN "$dir/server" || return
 	number=$(sed -n 's/^ *local.*QPN 0x\([0-9a-f]*\),.*/0x\1/p' "$dir/server")
-	echo "$number" >"$dir/to_one"
-	capture qp pib0/1 qp "$number"
-	timeout $((60 * ${PIB_SLOW:-1})) ibv_rc_pingpong -d pib1 -n 50 -s 4096 localhost && wait $server && ends qp
+	echo "$number" >"$dir/$name.number"
+	capture "$name" pib0/1 "${@:3}" qp "$number"
+	smpquery -C pib0 nodeinfo "$sw_lid" &&
+		timeout $((60 * ${PIB_SLOW:-1})) "$program" -d pib1 -n 50 -s 1024 localhost && wait $server && ends "$name"
 }
-check "RC to a queue pair, and from it" to_one
-decode qp all frame bad "!($in && infiniband.bth.destqp == $(cat "$dir/to_one"))"
+check "RC to a queue pair, and from it" of_one qp ibv_rc_pingpong
+decode qp all frame bad "!($in && infiniband.bth.destqp == $(cat "$dir/qp.number"))"
 check "packets to a queue pair" number qp.all -ge 50
 check "and no other packet" number qp.bad = 0
+check "UD to a queue pair, and from it" of_one from ibv_ud_pingpong out
+decode from all frame bad "!($out && infiniband.deth.srcqp == $(cat "$dir/from.number"))"
+check "datagrams from a queue pair" number from.all -ge 50
+check "and no other packet" number from.bad = 0
 
 # Packets beyond those asked for are thrown away, and not said to be captured.
 first_ones() {
@@ -301,6 +306,30 @@ check "packets that the cable has duplicated" number bad.twice -gt 0
 check "that were overtaken in it" number bad.late -gt 0
 check "and that come twice at the other end, too" number behind.twice -gt 0
 check "a copy stays one behind the switch" number behind.copy = "${n[behind.twice]}"
+
+modprobe fuse 2>/dev/null
+check "a program with two ends compiles" program reasons "$dir/reasons"
+# The file has it before the capture ends.
+other_qkey() {
+	printf '%s\n' "make ud" "take 128" "post send 64" "post send 64 qkey=bad" "end near" | "$dir/reasons" pib0 pib1 >"$dir/reasons.out" || return 1
+	wait_for 20 grep -aq 'dropped by its queue pair' "$dir/dropped.pcapng"
+}
+capture dropped pib1/1 in drops
+check "two datagrams, one with another Q_Key than its queue pair" other_qkey
+ends dropped >/dev/null
+decode dropped all "infiniband.bth.destqp == $(sed -n 's/^made [0-9]* //p' "$dir/reasons.out")" why 'frame.comment == "dropped by its queue pair: it has another Q_Key"'
+check "the drop is captured, too" number dropped.all = 3
+check "with its reason" number dropped.why = 1
+# A line of the page ends within the command.
+drops_alone() {
+	local command
+	command=$(tr '\n' ' ' <"$here/../capture.md" | grep -o "\`tshark -Y '[^']*'\`" | tr -d '\`')
+	(cd "$dir" && sh -c "$command -r dropped.pcapng") >"$dir/alone" 2>>"$dir/tshark.err"
+	echo "$command"
+	cat "$dir/alone"
+	[ "$(wc -l <"$dir/alone")" = 1 ] && grep -q 'UD Send' "$dir/alone"
+}
+check "the page's filter shows that alone" drops_alone
 
 # ---- full rate ----
 
