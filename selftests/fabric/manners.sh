@@ -19,6 +19,8 @@ kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit u
 places=(reserved-access reserved-mask reserved-qp-access reserved-newer reserved-comp-mask)
 # Another way to post or to poll what is changed meanwhile.
 ways=(changed-newer changed-mixed)
+# Kinds that PIB_MANNERS_ERROR has fail, and how many calls of lib/manners.c that are.
+declare -A refused=([wide-psn]=1 [reserved-bits]=4 [lone-flag]=1 [empty-field]=1 [large-mtu]=1 [path-ignored]=1 [unacked-event]=3)
 # Parts of the program that are right, and look like a mistake.
 right=(selective two-events busy-cq other-socket newer path)
 slow=$((60 * ${PIB_SLOW:-1}))
@@ -27,7 +29,7 @@ slow=$((60 * ${PIB_SLOW:-1}))
 declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed
 	[reserved-bits]=reserved_bits [lone-flag]=lone_flag
 	[empty-field]=empty_field [large-mtu]=large_mtu [path-ignored]=by_path_record [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
-	[destroyed-busy]=close_all
+	[destroyed-busy]=close_all [unpolled]=close_all [group-without-grh]=try_ah
 	[send-flags]=send_flags [qkey-top-bit]=qkey_top_bit [unsignaled-full]=unsignaled_full [stale-rkey]=stale_rkey)
 
 # judge FILTER COMMAND...: what is found in it makes the filter true
@@ -43,9 +45,29 @@ found() {
 		(.findings[0] | (.device == \"pib0\" or .object == \"process\") and (.comm | length > 0) and (.number | type) == \"number\" and .pid > 0 and .time > 0 and
 		(.what | length > 0) and (.explanation | length > 20))" "$dir/manners" pib0 "$1"
 }
-reserved() { judge '[.findings[] | [.manner, .count]] == [["reserved-bits", 1]]' "$dir/manners" pib0 "$1"; }
-changed() { judge '[.findings[] | [.manner, .count]] == [["buffer-changed", 1]] and .lost == 0 and .unheard == 0' "$dir/manners" pib0 "$1"; }
-# The call itself fails, and the program with it.
+# shows N MANNER ARGUMENT...: the program makes that mistake so often, and no other
+shows() {
+	judge "[.findings[] | [.manner, .count]] == [[\"$2\", $1]] and .lost == 0 and .unheard == 0" "$dir/manners" pib0 "${@:3}"
+}
+# Each call that makes the mistake fails, then the program does what is right.
+fails() { PIB_MANNERS_ERROR=1 shows "${refused[$1]}" "$1" "$1" refused; }
+# Those of the page, which has them between the variable's name and the calls that destroy.
+each_fails() {
+	local told
+	told=$(sed -n '/^With `PIB_MANNERS_ERROR`/,/`ibv_destroy_cq()`/p' "$here/../manners.md" | grep -o '`[a-z]*-[a-z]*`' | tr -d '`' | sort)
+	echo "$told"
+	[ "$told" = "$(printf '%s\n' "${!refused[@]}" | sort)" ]
+}
+# port_mtu CODE: NeighborMTU of pib0's port. Bytes of PortInfo before it are 0, which changes nothing there.
+port_mtu() { "$dir/smpset" pib0 "$(port_attr 1 lid)" 0x15 1 32 0 0 0 0 "$1"; }
+# An MTU that pib itself allows the queue pair: its port could have it.
+large_mtu_fails() {
+	local rc=0
+	port_mtu 0x30 || return 1
+	fails large-mtu || rc=1
+	port_mtu 0x50 && return $rc
+}
+# A program that does not expect that ends.
 fails_at_once() {
 	PIB_MANNERS_ERROR=1 status 1 pibctl -j manners "$dir/manners" pib0 wide-psn || return 1
 	grep -q "manners: RTS: " "$dir/err" && jq -e 'any(.findings[]; .manner == "wide-psn")' "$dir/report" && return
@@ -53,6 +75,21 @@ fails_at_once() {
 	return 1
 }
 nothing_fails() { PIB_MANNERS_ERROR=1 judge "$nothing" "$dir/manners" pib0 none; }
+# line_of FUNCTION: of the program's source, as the page's own command says, where the last report's stack has it
+line_of() {
+	local command place file line
+	command=$(grep -o '`addr2line [^`]*`' "$here/../manners.md" | tr -d '`')
+	place=$(sed -n "s/^ *$1\(\.[^ ]*\)\{0,1\} (\(.*\))\$/\2/p" "$dir/report")
+	command=${command/FILE/${place%+*}}
+	place=$(${command/OFFSET/${place##*+}}) || return 1
+	IFS=: read -r file line <<<"$place"
+	sed -n "${line%% *}p" "$here/../lib/${file##*/}"
+}
+shows_line() {
+	status 0 pibctl manners "$dir/manners" pib0 wide-psn && line_of connect_side >"$dir/line" && grep -q 'modify(s,$' "$dir/line" && return
+	cat "$dir/report" "$dir/line"
+	return 1
+}
 # led_to MANNER FUNCTION [MISTAKE]
 # The stack of it leads from the function to main; a compiler may have made a variant of it ("connect_side.constprop.0").
 led_to() {
@@ -233,8 +270,9 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((40 + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
-check "a program with planted mistakes compiles" program manners "$dir/manners"
+ktap_plan $((43 + ${#refused[@]} + ${#places[@]} + ${#ways[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+compile() { program manners "$dir/manners" && program smpset "$dir/smpset"; }
+check "a program with planted mistakes compiles" compile
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
 modprobe -a ib_core ib_uverbs rdma_ucm pib
@@ -250,8 +288,9 @@ for kind in "${kinds[@]}"; do check "$kind" found "$kind"; done
 for kind in "${!callers[@]}"; do check "$kind, called by ${callers[$kind]}" led_to "$kind" "${callers[$kind]}"; done
 check "send-flags, posted by ibv_wr_complete()" led_to send-flags flags_newer flags-newer
 check "send-flags, posted by ibv_bind_mw()" led_to send-flags flags_bind flags-bind
-for mode in "${places[@]}"; do check "$mode" reserved "$mode"; done
-for mode in "${ways[@]}"; do check "$mode" changed "$mode"; done
+for mode in "${places[@]}"; do check "$mode" shows 1 reserved-bits "$mode"; done
+for mode in "${ways[@]}"; do check "$mode" shows 1 buffer-changed "$mode"; done
+check "stale-rkey, of a window that was invalidated" shows 1 stale-rkey invalidated
 for mode in "${right[@]}"; do check "nothing: $mode" judge "$nothing" "$dir/manners" pib0 "$mode"; done
 check "what was left behind, by kind of object" left
 check "ibv_rc_pingpong" quiet "$nothing" 18515 ibv_rc_pingpong -n 100
@@ -267,9 +306,16 @@ check "with AddressSanitizer" program manners-sanitized "$dir/sanitized"
 check "nothing in that, too" sanitized
 check "what is not looked for is said" unloaded
 check "a call that fails if that is asked for" fails_at_once
+check "the manual has the kinds of such calls" each_fails
+for kind in "${!refused[@]}"; do
+	call=fails
+	[ "$kind" != large-mtu ] || call=large_mtu_fails
+	check "calls that fail: $kind" $call "$kind"
+done
 check "what behaves does not" nothing_fails
 check "the report" tells
 check "which has each kind in the manual" each_explained
+check "the manual's addr2line knows the line" shows_line
 check "a process that runs" process
 check "is let alone in the end" interrupted
 check "what is killed" killed

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * manners DEVICE MISTAKE [wait]: a small verbs program that behaves, but for one mistake, by its
- * name in docs/manners.md; "flags-newer" and "flags-bind" make "send-flags" by other calls. By
- * "none" it makes none, nor by "selective", "two-events", "busy-cq", "newer" and "path", which look
- * like one; by "wide-psns" it makes one 3000 times. Two RC queue pairs at port 1 of the device talk
- * to each other. With "wait" it makes the mistake once a line has come on standard input, and says
- * "ready" before.
+ * manners DEVICE MISTAKE [wait|refused]: a small verbs program that behaves, but for one mistake,
+ * by its name in docs/manners.md; "flags-newer" and "flags-bind" make "send-flags" by other calls,
+ * "invalidated" makes "stale-rkey". By "none" it makes none, nor by "selective", "two-events",
+ * "busy-cq", "newer" and "path", which look like one; by "wide-psns" it makes one 3000 times. Two
+ * RC queue pairs at port 1 of the device talk to each other. With "wait" it makes the mistake once
+ * a line has come on standard input, and says "ready" before. With "refused" each call that makes
+ * the mistake has to fail, by PIB_MANNERS_ERROR and for no other reason; then the program does what
+ * is right.
  */
 #include <endian.h>
 #include <errno.h>
@@ -150,6 +152,35 @@ static void stale_rkey(void)
 	must(post(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED), "post_send");
 	far_mr = NULL;
 	must(completed(&near) != IBV_WC_REM_ACCESS_ERR, "an R_Key that is gone");
+}
+
+/* The peer itself has invalidated the key, which was never used. */
+static void invalidated(void)
+{
+	struct ibv_mr *bound = ibv_reg_mr(pd, memory + LENGTH, LENGTH, IBV_ACCESS_LOCAL_WRITE |
+					  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+	struct ibv_mr gone = { 0 }, *was = far_mr;
+	struct ibv_send_wr bind, invalidate, *bad;
+
+	must(!bound || !mw, "window");
+	gone.rkey = ibv_inc_rkey(mw->rkey);
+	bind = (struct ibv_send_wr){
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { mw, gone.rkey, { bound, (uintptr_t)memory + LENGTH, LENGTH,
+					      IBV_ACCESS_REMOTE_WRITE } },
+	};
+	invalidate = (struct ibv_send_wr){
+		.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED,
+		.invalidate_rkey = gone.rkey,
+	};
+	must(ibv_post_send(far.qp, &bind, &bad) || completed(&far), "bind");
+	must(ibv_post_send(far.qp, &invalidate, &bad) || completed(&far), "LOCAL_INV");
+	far_mr = &gone;
+	must(post(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED), "post_send");
+	far_mr = was;
+	must(completed(&near) != IBV_WC_REM_ACCESS_ERR, "an R_Key that was invalidated");
+	must(ibv_dealloc_mw(mw) || ibv_dereg_mr(bound), "window");
 }
 
 static void dereg_busy(void)
@@ -534,8 +565,8 @@ static struct rdma_cm_id *asked_path(struct rdma_event_channel *events)
 	return id;
 }
 
-/* The connection's queue pair gets its path as connect_side() says. */
-static void by_path_record(int more_sl)
+/* The connection's queue pair becomes RTR by @connect, with the SL that the path record has. */
+static void by_path_record(void (*connect)(struct side *s))
 {
 	struct rdma_event_channel *events = rdma_create_event_channel();
 	struct rdma_cm_id *id;
@@ -546,27 +577,187 @@ static void by_path_record(int more_sl)
 	make_side(&one, IBV_QPT_RC);
 	init_side(&one);
 	must(rdma_connect(id, &(struct rdma_conn_param){ .qp_num = one.qp->qp_num }), "connect");
-	sl = id->route.path_rec->sl + more_sl;
-	connect_side(&one, &near, 1, 1);
+	sl = id->route.path_rec->sl;
+	connect(&one);
 	must(ibv_destroy_qp(one.qp) || ibv_destroy_cq(one.cq), "destroy");
 	must(rdma_destroy_id(id), "destroy_id");
 	rdma_destroy_event_channel(events);
 }
 
+static void by_other_sl(struct side *s)
+{
+	sl++;
+	connect_side(s, &near, 1, 1);
+}
+
+static void by_right_sl(struct side *s)
+{
+	connect_side(s, &near, 1, 1);
+}
+
 static void path_ignored(void)
 {
-	by_path_record(1);
+	by_path_record(by_other_sl);
 }
 
 static void path(void)
 {
-	by_path_record(0);
+	by_path_record(by_right_sl);
 }
 
-static const struct {
+/* ---- calls that fail by PIB_MANNERS_ERROR ---- */
+
+static int kernel;
+
+/* The kernel hears of no call until meet_kernel(), and so refuses none by EINVAL. */
+static void leave_kernel(void)
+{
+	kernel = ctx->cmd_fd;
+	ctx->cmd_fd = -1;
+}
+
+static void meet_kernel(void)
+{
+	ctx->cmd_fd = kernel;
+}
+
+static void must_refuse(int err, const char *what)
+{
+	must(err != EINVAL, what);
+}
+
+static int error_of(const void *object)
+{
+	return object ? 0 : errno;
+}
+
+/* Otherwise the queue pair became RTR, and could not do so once more. */
+static void not_rtr(struct side *s, enum ibv_mtu mtu, uint32_t rq_psn, int more_sl)
+{
+	sl += more_sl;
+	must_refuse(to_rtr(s, &near, mtu, rq_psn), "RTR");
+	sl -= more_sl;
+	must(to_rtr(s, &near, IBV_MTU_1024, 1), "RTR");
+}
+
+static void not_rtr_with(enum ibv_mtu mtu, uint32_t rq_psn)
+{
+	struct side more;
+
+	make_side(&more, IBV_QPT_RC);
+	init_side(&more);
+	not_rtr(&more, mtu, rq_psn, 0);
+	must(ibv_destroy_qp(more.qp) || ibv_destroy_cq(more.cq), "destroy");
+}
+
+static void refused_psn(void)
+{
+	not_rtr_with(IBV_MTU_1024, 0x1000001);
+}
+
+static void refused_mtu(void)
+{
+	not_rtr_with(port.active_mtu + 1, 1);
+}
+
+static void by_refused_sl(struct side *s)
+{
+	not_rtr(s, IBV_MTU_1024, 1, 1);
+}
+
+static void refused_path(void)
+{
+	by_path_record(by_refused_sl);
+}
+
+static void refused_bits(void)
+{
+	struct ibv_cq_init_attr_ex init = { .cqe = 1, .comp_mask = 1 << 20 };
+
+	make_newer();
+	post_newer(1 << 9 | IBV_SEND_SIGNALED);
+	must_refuse(ibv_wr_complete(newer_qp), "wr_complete");
+	leave_kernel();
+	must_refuse(error_of(ibv_reg_mr(pd, memory, LENGTH, 1 << 15)), "reg_mr");
+	must_refuse(error_of(ibv_create_cq_ex(ctx, &init)), "create_cq_ex");
+	must_refuse(modify(&near, (struct ibv_qp_attr){ 0 }, 1 << 22), "modify_qp");
+	meet_kernel();
+	post_newer(IBV_SEND_SIGNALED);
+	must(ibv_wr_complete(newer_qp), "wr_complete");
+	newer_completed(5);
+}
+
+static void refused_flag(void)
+{
+	leave_kernel();
+	must_refuse(error_of(ibv_reg_mr(pd, memory, LENGTH, IBV_ACCESS_REMOTE_WRITE)), "reg_mr");
+	meet_kernel();
+}
+
+static void refused_field(void)
+{
+	struct ibv_srq_init_attr_ex init = {
+		.attr = { .max_wr = 1, .max_sge = 1 }, .pd = pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ,
+	};
+
+	leave_kernel();
+	must_refuse(error_of(ibv_create_srq_ex(ctx, &init)), "create_srq_ex");
+	meet_kernel();
+}
+
+/* A queue pair that talks to itself takes the last receive of its SRQ, and goes to ERR. */
+static void last_receive(struct side *s)
+{
+	struct ibv_sge piece = { (uintptr_t)memory + LENGTH, LENGTH, far_mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &piece, .num_sge = 1 }, *bad;
+	struct ibv_srq_attr limit = { .srq_limit = 1 };
+	struct side was = near;
+
+	init_side(s);
+	connect_side(s, s, 1, 1);
+	must(ibv_post_srq_recv(srq, &wr, &bad), "post_srq_recv");
+	must(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), "modify_srq");
+	must(ibv_req_notify_cq(s->cq, 0), "req_notify_cq");
+	near = *s;
+	must(post(IBV_WR_SEND, IBV_SEND_SIGNALED), "post_send");
+	near = was;
+	must(completed(s) || completed(s), "send");
+	must(modify(s, (struct ibv_qp_attr){ .qp_state = IBV_QPS_ERR }, 0), "ERR");
+}
+
+/* Events of an SRQ, a queue pair and a CQ: each call waits until they are acknowledged. */
+static void refused_ends(void)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_async_event limit, last;
+	struct ibv_cq *cq;
+	struct side own;
+	void *context;
+
+	srq = ibv_create_srq(pd, &init);
+	must(!srq, "create_srq");
+	make_side(&own, IBV_QPT_RC);
+	last_receive(&own);
+	must(ibv_get_async_event(ctx, &limit) || ibv_get_async_event(ctx, &last), "async_event");
+	must(ibv_get_cq_event(channel, &cq, &context), "get_cq_event");
+	leave_kernel();
+	must_refuse(ibv_destroy_qp(own.qp), "destroy_qp");
+	must_refuse(ibv_destroy_cq(own.cq), "destroy_cq");
+	must_refuse(ibv_destroy_srq(srq), "destroy_srq");
+	meet_kernel();
+	ibv_ack_async_event(&limit);
+	ibv_ack_async_event(&last);
+	ibv_ack_cq_events(cq, 1);
+	must(ibv_destroy_qp(own.qp) || ibv_destroy_cq(own.cq) || ibv_destroy_srq(srq), "destroy");
+}
+
+struct mistake {
 	const char *name;
 	void (*make)(void);
-} mistakes[] = {
+};
+
+static const struct mistake mistakes[] = {
 	{ "none", nothing },
 	{ "selective", selective },
 	{ "two-events", two_events },
@@ -583,6 +774,7 @@ static const struct {
 	{ "qkey-top-bit", qkey_top_bit },
 	{ "unsignaled-full", unsignaled_full },
 	{ "stale-rkey", stale_rkey },
+	{ "invalidated", invalidated },
 	{ "dereg-busy", dereg_busy },
 	{ "lost-on-reset", lost_on_reset },
 	{ "destroyed-busy", destroyed_busy },
@@ -607,6 +799,18 @@ static const struct {
 	{ "large-mtu", large_mtu },
 	{ "path-ignored", path_ignored },
 	{ "path", path },
+	{ NULL, NULL },
+};
+
+static const struct mistake refused[] = {
+	{ "wide-psn", refused_psn },
+	{ "reserved-bits", refused_bits },
+	{ "lone-flag", refused_flag },
+	{ "empty-field", refused_field },
+	{ "large-mtu", refused_mtu },
+	{ "path-ignored", refused_path },
+	{ "unacked-event", refused_ends },
+	{ NULL, NULL },
 };
 
 static void open_all(const char *device)
@@ -636,27 +840,26 @@ static void close_all(void)
 
 int main(int argc, char **argv)
 {
-	void (*mistake)(void) = NULL;
-	size_t i;
+	const char *how = argc == 4 ? argv[3] : "";
+	const struct mistake *m = strcmp(how, "refused") ? mistakes : refused;
 
-	for (i = 0; argc >= 3 && i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
-		if (!strcmp(argv[2], mistakes[i].name))
-			mistake = mistakes[i].make;
-	if (!mistake) {
-		fprintf(stderr, "usage: manners DEVICE MISTAKE [wait]\n");
+	while (argc >= 3 && m->name && strcmp(argv[2], m->name))
+		m++;
+	if (argc < 3 || !m->name) {
+		fprintf(stderr, "usage: manners DEVICE MISTAKE [wait|refused]\n");
 		return 2;
 	}
 	open_all(argv[1]);
-	if (argc == 4) {
+	if (!strcmp(how, "wait")) {
 		puts("ready");
 		fflush(stdout);
 		if (getchar() == EOF)
 			return 1;
 	}
-	if (mistake == wide_psn)
+	if (m->make == wide_psn)
 		first_psn = 0x1000001;
 	connect_sides();
-	mistake();
+	m->make();
 	close_all();
 	return 0;
 }
