@@ -60,6 +60,7 @@ TEST_F(Fabric, AnswersToStrangersLeaveWithoutTheLock)
 	ASSERT_TRUE(batch_after(Bytes(1))) << "nothing is answered";
 	EXPECT_TRUE(batch_after(hello(0, Key(32, 8)))) << "refused";
 	EXPECT_TRUE(batch_after(hello(0, a.key))) << "a cookie";
+	w.now += PIB_REPLY_MS * kMs;
 	EXPECT_TRUE(batch_after(hello(PIB_CAP_PROBE, a.key)));
 	EXPECT_TRUE(batch_after(build_ping({}, kPingLeast, {})));
 	EXPECT_EQ(w.net.sent.size(), 4u);
@@ -371,6 +372,7 @@ TEST_F(Exchange, AStrangersHelloIsCheckedBeforeItIsReceived)
 	// The key that was found is believed: nothing is computed again. Every port is taken.
 	const auto refusal = [&](const Bytes &bytes, HelloKey key) {
 		w.net.sent.clear();
+		w.now += PIB_REPLY_MS * kMs;
 		EXPECT_EQ(w.core.receive(arrival(bytes), {&key, 1}, w.now), 1u);
 		w.core.flush(w.now);
 		EXPECT_EQ(w.net.sent.size(), 1u);
