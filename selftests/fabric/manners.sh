@@ -22,7 +22,7 @@ ways=(changed-newer changed-mixed)
 # Kinds that PIB_MANNERS_ERROR has fail, and how many calls of lib/manners.c that are.
 declare -A refused=([wide-psn]=1 [reserved-bits]=4 [lone-flag]=1 [empty-field]=1 [large-mtu]=1 [path-ignored]=1 [unacked-event]=3)
 # Parts of the program that are right, and look like a mistake.
-right=(selective two-events busy-cq other-socket newer path)
+right=(selective two-events late-ack busy-cq other-socket newer path)
 slow=$((60 * ${PIB_SLOW:-1}))
 
 # The function of lib/manners.c that has called what the preloaded library has told of: a kind, or a call in which the module found one.

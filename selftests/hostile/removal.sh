@@ -22,7 +22,7 @@ moving() {
 	sleep 0.1
 	[ "$(cat "/sys/class/infiniband/$1/ports/1/counters/port_xmit_packets")" -gt "$a" ]
 }
-holds_everything() { grep -q "holds everything$" /tmp/objects.*; }
+holds_everything() { [ "$(grep -l "holds everything$" /tmp/objects.* | wc -l)" = 2 ]; }
 
 # Two hosts with IPoIB between them, and two processes with objects on the second one's device.
 build() {

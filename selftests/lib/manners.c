@@ -3,16 +3,17 @@
  * manners DEVICE MISTAKE [wait|refused]: a small verbs program that behaves, but for one mistake,
  * by its name in docs/manners.md; "flags-newer" and "flags-bind" make "send-flags" by other calls,
  * "invalidated" makes "stale-rkey". By "none" it makes none, nor by "selective", "two-events",
- * "busy-cq", "newer" and "path", which look like one; by "wide-psns" it makes one 3000 times. Two
- * RC queue pairs at port 1 of the device talk to each other. With "wait" it makes the mistake once
- * a line has come on standard input, and says "ready" before. With "refused" each call that makes
- * the mistake has to fail, by PIB_MANNERS_ERROR and for no other reason; then the program does what
- * is right.
+ * "late-ack", "busy-cq", "newer" and "path", which look like one; by "wide-psns" it makes one 3000
+ * times. Two RC queue pairs at port 1 of the device talk to each other. With "wait" it makes the
+ * mistake once a line has come on standard input, and says "ready" before. With "refused" each call
+ * that makes the mistake has to fail, by PIB_MANNERS_ERROR and for no other reason; then the
+ * program does what is right.
  */
 #include <endian.h>
 #include <errno.h>
 #include <infiniband/ib.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <stdio.h>
@@ -307,6 +308,27 @@ static void two_events(void)
 		must(ibv_get_cq_event(channel, &cq, &context), "get_cq_event");
 		ibv_ack_cq_events(cq, 1);
 	}
+}
+
+static void *acknowledges_late(void *cq)
+{
+	usleep(200000);
+	ibv_ack_cq_events(cq, 1);
+	return NULL;
+}
+
+/* The CQ is destroyed while another thread is about to acknowledge its event. */
+static void late_ack(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+	pthread_t thread;
+
+	must(ibv_req_notify_cq(near.cq, 0), "req_notify_cq");
+	write_once(0);
+	must(ibv_get_cq_event(channel, &cq, &context), "get_cq_event");
+	must(pthread_create(&thread, NULL, acknowledges_late, cq), "pthread_create");
+	pthread_detach(thread);
 }
 
 /* The completions of a CQ stay there if the CQ cannot be destroyed. */
@@ -761,6 +783,7 @@ static const struct mistake mistakes[] = {
 	{ "none", nothing },
 	{ "selective", selective },
 	{ "two-events", two_events },
+	{ "late-ack", late_ack },
 	{ "busy-cq", busy_cq },
 	{ "other-socket", other_socket },
 	{ "wide-psn", wide_psn },

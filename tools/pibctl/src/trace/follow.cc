@@ -404,6 +404,10 @@ MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 			     (record.event == "qp_sent" && is_response(record)) || takes ||
 			     record.event == "dropped";
 	Message *message = answers ? by_psn(record) : nullptr;
+	// Another HCA may have a sender to a queue pair of the same number.
+	if (message && is_uc_ && record.event == "dropped" &&
+	    message->slid != number_of<std::uint32_t>(record, "slid"))
+		return nullptr;
 	if (takes)
 		received_ = message ? message->number : 0;
 	return message;

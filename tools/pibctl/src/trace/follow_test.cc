@@ -80,13 +80,16 @@ TEST_F(Follow, FromThePostToBothCompletions)
 TEST_F(Follow, OfUcToTheReceiverAfterTheCompletion)
 {
 	post(1, 8);
-	near("qp_sent", "far_qpn=18 index=1 service=UC opcode=SEND psn=101 packets=1 bytes=8");
+	near("qp_sent",
+	     "far_qpn=18 index=1 service=UC opcode=SEND psn=101 packets=1 bytes=8 slid=1");
 	EXPECT_EQ(completed(1, "opcode=SEND"), 1U);
 	EXPECT_TRUE(last_->is_end);
 	post(2, 8);
 	EXPECT_EQ(received(1), 1U);
 	EXPECT_EQ(taken(), 1U);
 	EXPECT_FALSE(last_->is_end);
+	EXPECT_EQ(message("dropped", "sw0", 18, "src_qpn=0 reason=lost psn=101 slid=1"), 1U);
+	EXPECT_EQ(message("dropped", "pib7", 18, "src_qpn=0 reason=lost psn=101 slid=9"), 0U);
 }
 
 TEST_F(Follow, PacketsOfSeveralMessages)

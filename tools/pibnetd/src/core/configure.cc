@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/core.h"
 
@@ -83,7 +84,8 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 		return ok;
 	forwarder_.set_data_class(config.data_class);
 	windows_ = config.windows;
-	icrc_ = config.icrc;
+	const bool tells_anew = std::exchange(icrc_, config.icrc) != config.icrc;
+	forwarder_.set_icrc(icrc_);
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
 		const SwitchConfig *wanted = find(config, node->config.name);
@@ -119,6 +121,10 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 		make_cable(cable, now);
 		cables_.push_back(cable);
 	}
+	// A peer that hears of it by its next hello only would send, or refuse, what the others do not.
+	for (auto &[id, link] : links_)
+		if (tells_anew && link->established())
+			say(*link, now);
 	after(now);
 	forwarder_.flush(now);
 	return success();

@@ -330,6 +330,31 @@ TEST_F(Fabric, PeersAreNotToldToLeaveTheIcrcOutIfTheUserWantsIt)
 	EXPECT_FALSE(a.session.peer_caps & PIB_CAP_NOICRC);
 }
 
+TEST_F(WithoutIcrc, AReloadTellsThePeersAtOnce)
+{
+	begin(PIB_CAP_NOICRC);
+	Config config = *parse_config(kOne);
+	config.icrc = true;
+	w.net.sent.clear();
+	ASSERT_TRUE(w.core.configure(config, w.now));
+	EXPECT_EQ(w.net.sent.size(), 2u);
+	w.carry();
+	EXPECT_FALSE(a.session.peer_caps & PIB_CAP_NOICRC);
+	EXPECT_FALSE(b.session.peer_caps & PIB_CAP_NOICRC);
+	// This was on its way.
+	b.packets.clear();
+	send_stripped(small);
+	EXPECT_EQ(b.packets, (std::vector<Bytes>{small}));
+	EXPECT_EQ(b.without_icrc, 0u);
+	config.icrc = false;
+	ASSERT_TRUE(w.core.configure(config, w.now));
+	w.carry();
+	EXPECT_TRUE(b.session.peer_caps & PIB_CAP_NOICRC);
+	b.packets.clear();
+	send_stripped(small);
+	EXPECT_EQ(b.packets, (std::vector<Bytes>{stripped(small)}));
+}
+
 TEST_F(WithoutIcrc, AgentsAnswer)
 {
 	begin(PIB_CAP_NOICRC);

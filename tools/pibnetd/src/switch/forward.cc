@@ -255,7 +255,7 @@ void Forwarder::transmit(Port &out, const Packet &packet, std::uint8_t vl, unsig
 /// The packet's bytes as the peer takes them: one that wants an ICRC gets one.
 const std::uint8_t *Forwarder::bytes_for(const Link &link, const Packet &packet)
 {
-	if (!packet.noicrc || link.leaves_out_icrc())
+	if (!packet.noicrc || may_leave_out_icrc(link))
 		return packet.bytes;
 	if (!packet.with_icrc) {
 		std::vector<std::uint8_t> copy(packet.bytes, packet.bytes + packet.length);
@@ -274,7 +274,7 @@ void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
 	std::copy_n(bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
 	auto &first = out.head[PIB_DG_HDR_LEN];
 	first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
-	out.noicrc = packet.noicrc && link.leaves_out_icrc();
+	out.noicrc = packet.noicrc && may_leave_out_icrc(link);
 	out.rest = bytes + kLrh;
 	out.rest_length = packet.length - kLrh;
 	// Users may send to QP1, but not from it.

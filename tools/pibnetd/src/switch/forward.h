@@ -52,6 +52,8 @@ public:
 	/// The class of the data that is sent from now on.
 	void set_data_class(const DataClass &data_class) { data_class_ = data_class; }
 	const DataClass &data_class() const { return data_class_; }
+	/// Whether packets are given an ICRC, whatever their receivers say.
+	void set_icrc(bool icrc) { icrc_ = icrc; }
 	/// A packet came in by the port's link. Its bytes must stay as they are until flush().
 	void receive(Port &in, const Packet &packet, std::uint64_t now);
 	/// Sends a frame on as it is, if all of its packets leave by one VL of one link, where
@@ -113,6 +115,8 @@ private:
 		bool operator==(const Way &) const = default;
 	};
 	std::optional<Way> way_of(Port &in, const Packet &packet) const;
+	/// A peer takes no packet without ICRC from who wants one itself.
+	bool may_leave_out_icrc(const Link &link) const { return !icrc_ && link.takes_no_icrc(); }
 	std::optional<Way> way_of(Port &in, const WholeFrame &frame) const;
 
 	void run_waiting(std::uint64_t now);
@@ -150,6 +154,7 @@ private:
 	Stats &stats_;
 	Egress egress_;
 	DataClass data_class_;
+	bool icrc_ = false;
 	std::deque<Waiting> waiting_;
 	std::vector<Link *> dirty_;
 	std::vector<Link *> held_;

@@ -221,8 +221,8 @@ struct Link {
 
 	std::uint32_t id() const { return session.local_id; }
 	bool established() const { return session.state == PIB_SESSION_UP; }
-	/// Packets without ICRC may be sent to the peer.
-	bool leaves_out_icrc() const { return session.peer_caps & PIB_CAP_NOICRC; }
+	/// The peer takes packets without ICRC.
+	bool takes_no_icrc() const { return session.peer_caps & PIB_CAP_NOICRC; }
 	/// Bytes of a datagram's payload of which nothing says that they get lost on the way.
 	std::size_t room() const { return session.pmtu.limit - path.remote.headers(); }
 	/// Accepted links: true if the hello is from the peer.

@@ -39,7 +39,7 @@ std::optional<Forwarder::Way> Forwarder::way_of(Port &in, const Packet &packet) 
 	const std::uint8_t vl = pib_port_vl(&out.p, in.p.num, packet.h.sl);
 	if (!takes_frames(out) || vl == PIB_VL_DISCARD ||
 	    packet.payload_length > pib_mtu_bytes(out.p.nbr_mtu) ||
-	    (packet.noicrc && !out.link->leaves_out_icrc()))
+	    (packet.noicrc && !may_leave_out_icrc(*out.link)))
 		return {};
 	return Way{&out, vl, data_class_.tos(packet.h, out.link->session.peer_caps & PIB_CAP_ECN)};
 }
