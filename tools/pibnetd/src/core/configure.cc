@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "core/core.h"
 
@@ -84,8 +83,8 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 		return ok;
 	forwarder_.set_data_class(config.data_class);
 	windows_ = config.windows;
-	const bool tells_anew = std::exchange(icrc_, config.icrc) != config.icrc;
-	forwarder_.set_icrc(icrc_);
+	const bool tells_anew = forwarder_.icrc() != config.icrc;
+	forwarder_.set_icrc(config.icrc);
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
 		const SwitchConfig *wanted = find(config, node->config.name);

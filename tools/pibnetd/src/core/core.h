@@ -214,7 +214,6 @@ private:
 	Stats &stats_;
 	Forwarder forwarder_;
 	bool windows_ = false;
-	bool icrc_ = false;
 	std::vector<std::unique_ptr<Switch>> switches_;
 	std::vector<CableConfig> cables_;
 	/// Outlives the links.

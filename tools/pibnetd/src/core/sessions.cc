@@ -102,7 +102,7 @@ void Core::fill_hello(const Port &port, pib_hello &h) const
 	h.port_num = port.p.num;
 	h.role = PIB_ROLE_SWITCH;
 	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_FLOWS | PIB_CAP_PADDED |
-		 (icrc_ ? 0u : std::uint32_t{PIB_CAP_NOICRC}) |
+		 (forwarder_.icrc() ? 0u : std::uint32_t{PIB_CAP_NOICRC}) |
 		 (windows_ ? std::uint32_t{PIB_CAP_WINDOWS} : 0u) |
 		 (port.owner->config.key.empty() ? 0u : std::uint32_t{PIB_CAP_KEYED});
 	h.mtu_cap = port.p.mtu_cap;

@@ -826,23 +826,20 @@ TEST_F(Fabric, AStrangerLeavesOthersTheirRefusals)
 {
 	start();
 	a.fabric = b.fabric = 6;
-	unsigned told = 0;
-	for (unsigned i = 0; i < 100; i++, w.now += PIB_NSEC_PER_SEC / 2) {
-		pib_hello h = a.say();
+	const auto greet = [&](Peer &peer, std::uint64_t nonce) {
+		pib_hello h = peer.say();
 		h.link_id = 7;
-		for (unsigned k = 0; k < 3000; k++) {
-			h.nonce = i * 3000 + k + 1;
-			Bytes bytes(PIB_HELLO_WIRE_LEN);
-			pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
-			w.deliver(a.at, bytes);
-		}
-		w.net.sent.clear();
-		h = b.say();
-		h.link_id = 7;
-		h.nonce = 7;
+		h.nonce = nonce;
 		Bytes bytes(PIB_HELLO_WIRE_LEN);
 		pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
-		w.deliver(b.at, bytes);
+		w.deliver(peer.at, bytes);
+	};
+	unsigned told = 0;
+	for (unsigned i = 0; i < 100; i++, w.now += PIB_NSEC_PER_SEC / 2) {
+		for (unsigned k = 0; k < 3000; k++)
+			greet(a, i * 3000 + k + 1);
+		w.net.sent.clear();
+		greet(b, 7);
 		told += w.net.sent.size() == 1;
 	}
 	EXPECT_GT(told, 60u);

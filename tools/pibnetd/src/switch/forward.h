@@ -54,6 +54,7 @@ public:
 	const DataClass &data_class() const { return data_class_; }
 	/// Whether packets are given an ICRC, whatever their receivers say.
 	void set_icrc(bool icrc) { icrc_ = icrc; }
+	bool icrc() const { return icrc_; }
 	/// A packet came in by the port's link. Its bytes must stay as they are until flush().
 	void receive(Port &in, const Packet &packet, std::uint64_t now);
 	/// Sends a frame on as it is, if all of its packets leave by one VL of one link, where
