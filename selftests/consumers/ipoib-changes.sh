@@ -101,19 +101,18 @@ ends "all GIDs get another subnet prefix under a TCP stream: the same checksum"
 # ---- cables ----
 
 no_carrier() { h 2 ip link show "$b" | grep NO-CARRIER; }
-trunk_down() { h 1 pibctl -j show links | jq -e '[.. | objects | select(has("up")) | .up] | index(false) != null'; }
 # pulled NAME SEEN DOWN UP: commands; the cable is out until SEEN
 pulled() {
 	stream "$1"
 	check "$1: out" eval "$3"
-	check "$1: that is seen" wait_for 30 "$2"
+	check "$1: that is seen" wait_for 30 eval "$2"
 	check "$1: in" eval "$4"
 	goes_on "$1"
 	ends "$1 is pulled and put back under a TCP stream: the same checksum"
 }
 cables() {
 	pulled "$1the InfiniBand cable" no_carrier "h 2 pibctl link set pib1/1 down" "h 2 pibctl link set pib1/1 up"
-	pulled "$1the Ethernet cable" trunk_down "h 2 ip link set eth0 down" "h 2 ip link set eth0 up"
+	pulled "$1the Ethernet cable" "trunk_is false" "h 2 ip link set eth0 down" "h 2 ip link set eth0 up"
 }
 cables ""
 connected() {

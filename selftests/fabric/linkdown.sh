@@ -14,7 +14,6 @@ pib_add 1 && pib_add 2 && sm_start 1
 check "subnet up" wait_active 60
 check "traffic before" pair 1 2 60 ibv_rc_pingpong
 
-trunk_is() { h 1 pibctl -j show links | jq -e "[.. | objects | select(has(\"up\")) | .up] | index($1) != null" ; }
 sweeps() { h 1 grep -c "SUBNET UP\|Heavy sweep\|ENTERING HEAVY SWEEP" /tmp/opensm.1/opensm.log; }
 before=$(sweeps)
 # A BYE, over IPv4 or IPv6

@@ -191,6 +191,9 @@ pair() {
 	return $rc
 }
 
+# trunk_is true|false: a trunk of host 1 is up, or is not
+trunk_is() { h 1 pibctl -j show links | jq -e "[.. | objects | select(has(\"up\")) | .up] | index($1) != null" >/dev/null; }
+
 hosts_clean() {
 	local k
 	for ((k = 1; k <= HOSTS; k++)); do
