@@ -4,10 +4,14 @@
  * do not lose packets and need no window. The network below our links may drop some,
  * so the window opens with the acknowledgements that the path lets through, and
  * closes when the path loses something. RNR is no loss.
+ *
+ * Others share the path. So the window begins, and grows behind a loss, by as many bytes as that of
+ * a TCP flow whose segments fit an Ethernet (RFC 6928, RFC 5681), however large the packets are.
  */
 #include "rc_int.h"
 
-#define CWND_START		64
+#define CWND_START_BYTES	16384
+#define CWND_STEP_BYTES		1460	/* in a round trip */
 #define CWND_MIN		2
 #define CWND_MAX		(1U << 22)	/* packets: far from half of the PSNs */
 #define CWND_MAX_BYTES		(4U << 20)
@@ -25,10 +29,16 @@ static u32 cwnd_max(const struct pib_req *r)
 
 void pib_cwnd_init(struct pib_req *r)
 {
-	r->cwnd = pib_min(pib_max(CWND_START, r->burst), cwnd_max(r));
+	r->cwnd = pib_min(pib_max(CWND_START_BYTES >> r->mtu_shift, CWND_MIN), cwnd_max(r));
 	r->ssthresh = cwnd_max(r);
 	r->acked_in_round = 0;
 	r->recovering = false;
+}
+
+/* Return: the round trips in which the window grows by a packet, if that is more than a step. */
+static u32 cwnd_rounds(const struct pib_req *r)
+{
+	return pib_max(((1U << r->mtu_shift) + CWND_STEP_BYTES / 2) / CWND_STEP_BYTES, 1);
 }
 
 void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight)
@@ -41,10 +51,10 @@ void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight)
 		r->cwnd += n;
 	} else {
 		r->acked_in_round += n;
-		if (r->acked_in_round < r->cwnd)
+		if (r->acked_in_round < cwnd_rounds(r) * r->cwnd)
 			return;
 		r->acked_in_round = 0;
-		r->cwnd += pib_max(1, r->burst / 4);
+		r->cwnd += pib_max(CWND_STEP_BYTES >> r->mtu_shift, 1);
 	}
 	r->cwnd = pib_min(r->cwnd, cwnd_max(r));
 }

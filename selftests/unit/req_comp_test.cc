@@ -686,4 +686,37 @@ TEST(ReqComp, WindowGrowsOnlyWhereItWasUsed)
 	EXPECT_EQ(q.n.req.cwnd, 64u);
 }
 
+// Whatever the size of its packets, it begins and grows, once something was lost, as TCP's would.
+TEST(ReqComp, WindowGrowsByASegmentInARoundTrip)
+{
+	for (uint32_t mtu : {256u, 1024u, 2048u, 4096u}) {
+		NodeCfg c = config();
+
+		c.req.pmtu = mtu;
+		c.req.max_burst = 65536;
+		c.req.max_window = 0;
+		Qp q(c);
+
+		EXPECT_LE(q.n.req.cwnd * mtu, 16384u);
+		q.post(PIB_WR_WRITE, 32 << 20);
+		for (int i = 0; i < 2; i++) {
+			q.sends();
+			q.gets(ack(q.n.req.next_psn - 1));
+		}
+		q.sends();
+		q.gets(ack(q.n.req.una_psn, kNak));
+
+		const uint32_t before = q.n.req.cwnd * mtu;
+
+		q.sends();
+		q.gets(ack(q.n.req.next_psn - 1)); // what was sent again
+		for (int i = 0; i < 100; i++) {
+			q.sends();
+			q.gets(ack(q.n.req.next_psn - 1));
+		}
+		EXPECT_LE(q.n.req.cwnd * mtu, before + 102 * 2048) << mtu;
+		EXPECT_GE(q.n.req.cwnd * mtu, before + 60 * 1024) << mtu;
+	}
+}
+
 } // namespace
