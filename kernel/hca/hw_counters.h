@@ -19,6 +19,7 @@
 	X(PACKET_SEQ_ERR, "packet_seq_err")				\
 	X(IMPLIED_NAK_SEQ_ERR, "implied_nak_seq_err")			\
 	X(LOCAL_ACK_TIMEOUT, "local_ack_timeout_err")			\
+	X(LATE_RESPONSE, "late_response")				\
 	X(RETRANSMITS, "retransmits")					\
 	X(RETRY_EXCEEDED, "retry_exceeded_err")				\
 	X(RETRY_RNR_EXCEEDED, "retry_rnr_exceeded_err")			\

@@ -191,6 +191,7 @@ struct pib_req_cfg {
  * @packet_seq_err: NAKs received for a sequence error
  * @rnr_nak_rcvd: RNR NAKs received
  * @timeouts: times that no answer came
+ * @late: times that no answer came in the time that the round trip lets expect
  * @retransmits: packets sent again
  * @dup_acks: responses to requests that were answered before, or that were not made
  * @bad_responses: responses that fit nothing that was sent
@@ -200,6 +201,7 @@ struct pib_req_stats {
 	u64 packet_seq_err;
 	u64 rnr_nak_rcvd;
 	u64 timeouts;
+	u64 late;
 	u64 retransmits;
 	u64 dup_acks;
 	u64 bad_responses;
@@ -248,10 +250,17 @@ struct pib_req_stats {
  * @spare: there is another path, to try when retries are used up
  * @leave: retries are used up: env calls pib_req_new_path()
  * @unproven: the peer was not heard since the path was changed
+ * @late_min: an answer is not late before that, ns; 0: the path loses next to nothing
+ * @probes: answers that were late since the last progress
  * @msgs_unasked: messages sent since the last that asked for an acknowledgement
  * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
  * @rnr_deadline: ns, 0: none
+ * @probe_deadline: time at which the answer is late by the round trip, ns, 0: none
+ * @timed_at: time at which the packet before @timed_psn asked, ns, 0: none is timed
+ * @timed_psn: see there
+ * @srtt: round trip, smoothed, ns, 0: not known yet
+ * @rttvar: its variation, ns
  * @ask_deadline: time to ask about packets that were sent without asking, ns, 0: there are none
  * @stats: counters
  *
@@ -284,6 +293,7 @@ struct pib_req {
 	u32 strays_psn;
 	u32 msgs_unasked;
 	u32 asked_psn;
+	u32 timed_psn;
 	u32 rd_atomic_out;
 	u8 retries_left;
 	u8 rnr_left;
@@ -299,8 +309,14 @@ struct pib_req {
 	bool spare;
 	bool leave;
 	bool unproven;
+	u8 probes;
+	u32 late_min;
 	u64 ack_deadline;
 	u64 rnr_deadline;
+	u64 probe_deadline;
+	u64 timed_at;
+	u64 srtt;
+	u64 rttvar;
 	u64 ask_deadline;
 	struct pib_req_stats stats;
 };
@@ -329,6 +345,12 @@ void pib_req_set_spare(struct pib_req *r, bool spare);
  * lock.
  */
 void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
+/*
+ * Say that packets go by a network that may lose some, until another path is set: @late_min is the
+ * time, in ns, before which no answer is late. The first time the window begins anew. Context:
+ * under the queue pair's lock.
+ */
+void pib_req_set_lossy(struct pib_req *r, u32 late_min);
 /*
  * To SQD (@stop) and back: work requests that were started are finished, none begins (10.3.1.5).
  * Context: under the queue pair's lock.
@@ -424,7 +446,8 @@ static inline u64 pib_rc_sooner(u64 a, u64 b)
  */
 static inline u64 pib_req_deadline(const struct pib_req *r)
 {
-	return pib_rc_sooner(r->ask_deadline, pib_rc_sooner(r->ack_deadline, r->rnr_deadline));
+	return pib_rc_sooner(pib_rc_sooner(r->ask_deadline, r->probe_deadline),
+			     pib_rc_sooner(r->ack_deadline, r->rnr_deadline));
 }
 
 /* Do what is due at @now, in ns (9.7.6.1.3). Context: under the queue pair's lock. */

@@ -89,6 +89,8 @@ static void req_progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 	r->ack_deadline = t && pib_req_inflight(r) && pib_req_asked(r) ? now + t : 0;
 	if (!pib_req_inflight(r))
 		r->ask_deadline = 0;
+	if (r->late_min)
+		pib_rtt_progress(r, now);
 	pib_cwnd_acked(r, n, inflight);
 }
 
@@ -546,6 +548,22 @@ static void ack_timeout(struct pib_req *r)
 	req_retry(r, true, true);
 }
 
+/* An answer is late by the round trip: ask with the last packet, then go back (rc_rtt.c). */
+static void answer_late(struct pib_req *r)
+{
+	bool back = pib_rtt_late(r);
+
+	if (!pib_req_inflight(r))
+		return;
+	pib_rc_count(r, late);
+	if (!back && pib_req_ask(r))
+		return;
+	r->gap_seen = false;
+	r->nak_seen = false;
+	expect_strays(r);
+	req_retry(r, false, true);
+}
+
 void pib_req_timer(struct pib_req *r, u64 now)
 {
 	if (r->error || r->flushing)
@@ -554,6 +572,8 @@ void pib_req_timer(struct pib_req *r, u64 now)
 		r->rnr_deadline = 0;
 	if (r->ack_deadline && now >= r->ack_deadline)
 		ack_timeout(r);
+	if (r->probe_deadline && now >= r->probe_deadline)
+		answer_late(r);
 	if (r->ask_deadline && now >= r->ask_deadline)
 		pib_req_ask(r);
 }

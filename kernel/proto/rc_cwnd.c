@@ -10,6 +10,7 @@
  */
 #include "rc_int.h"
 
+#define CWND_START		64
 #define CWND_START_BYTES	16384
 #define CWND_STEP_BYTES		1460	/* in a round trip */
 #define CWND_MIN		2
@@ -29,7 +30,10 @@ static u32 cwnd_max(const struct pib_req *r)
 
 void pib_cwnd_init(struct pib_req *r)
 {
-	r->cwnd = pib_min(pib_max(CWND_START_BYTES >> r->mtu_shift, CWND_MIN), cwnd_max(r));
+	u32 start = r->late_min ? pib_max(CWND_START_BYTES >> r->mtu_shift, CWND_MIN) :
+			       pib_max(CWND_START, r->burst);
+
+	r->cwnd = pib_min(start, cwnd_max(r));
 	r->ssthresh = cwnd_max(r);
 	r->acked_in_round = 0;
 	r->recovering = false;
@@ -63,9 +67,11 @@ void pib_cwnd_lost(struct pib_req *r, bool timeout)
 {
 	if (r->recovering && !timeout)
 		return;
+	/* RFC 5681, 3.1: not cut again for what is lost again. */
+	if (!r->recovering)
+		r->ssthresh = pib_max(r->cwnd / 2, CWND_MIN);
 	r->recovering = true;
 	r->recover_psn = r->next_psn;
-	r->ssthresh = pib_max(r->cwnd / 2, CWND_MIN);
 	r->cwnd = timeout ? CWND_MIN : r->ssthresh;
 	r->acked_in_round = 0;
 }

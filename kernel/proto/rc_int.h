@@ -86,8 +86,8 @@ void pib_req_settle(struct pib_req *r);
 void pib_req_rewind(struct pib_req *r);
 /* Return: the time to wait for an answer now, ns (9.7.6.1.3); 0: without end. */
 u64 pib_req_timeout_ns(const struct pib_req *r);
-/* Ask for the acknowledgement of packets that were sent without asking. */
-void pib_req_ask(struct pib_req *r);
+/* Ask for the acknowledgement of what was sent. Return: false: the last packet cannot ask. */
+bool pib_req_ask(struct pib_req *r);
 
 /* rc_cwnd.c: the window in packets, per QP */
 
@@ -97,6 +97,21 @@ void pib_cwnd_init(struct pib_req *r);
 void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight);
 /* Note that packets were lost; @timeout: that is concluded from the lack of any answer. */
 void pib_cwnd_lost(struct pib_req *r, bool timeout);
+
+/* rc_rtt.c: the round trip, where packets go over UDP */
+
+/* Forget the round trip: the path is new. */
+void pib_rtt_init(struct pib_req *r);
+/* Nothing is on its way that can be waited for: time it no more. */
+void pib_rtt_stop(struct pib_req *r);
+/* Note that a packet has asked at @now, ns; @again: it was sent before. */
+void pib_rtt_asked(struct pib_req *r, bool again, u64 now);
+/* Note that una_psn has moved at @now, ns. */
+void pib_rtt_progress(struct pib_req *r, u64 now);
+/* Excuse the peer's silence up to @now, ns. */
+void pib_rtt_excuse(struct pib_req *r, u64 now);
+/* Note that an answer is late. Return: true if asking once more would not help: go back. */
+bool pib_rtt_late(struct pib_req *r);
 
 /* rc_answer.c, for rc_resp.c */
 

@@ -87,7 +87,9 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn)
 	r->ack_deadline = 0;
 	r->rnr_deadline = 0;
 	r->ask_deadline = 0;
+	r->late_min = 0;
 	pib_cwnd_init(r);
+	pib_rtt_init(r);
 	pib_req_resume(r);
 }
 
@@ -124,11 +126,22 @@ void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard)
 	r->gap_seen = false;
 	r->nak_seen = false;
 	r->unproven = !heard;
+	r->late_min = 0;
+	pib_rtt_init(r);
 	if (r->error || r->flushing || !pib_tp_reliable(r->cfg.tp) || !pib_req_outstanding(r))
 		return;
 	r->ack_deadline = 0;
 	pib_cwnd_init(r);
 	pib_req_rewind(r);
+}
+
+void pib_req_set_lossy(struct pib_req *r, u32 late_min)
+{
+	if (r->late_min == late_min)
+		return;
+	r->late_min = late_min;
+	pib_cwnd_init(r);
+	pib_rtt_init(r);
 }
 
 /* Make the timer due at once: somebody waits for packets that were sent without asking. */
@@ -196,6 +209,7 @@ void pib_req_flush(struct pib_req *r)
 	r->ack_deadline = 0;
 	r->rnr_deadline = 0;
 	r->ask_deadline = 0;
+	pib_rtt_stop(r);
 	r->rd_atomic_out = 0;
 	r->una_psn = r->next_psn;
 	r->snd_psn = r->next_psn;
@@ -251,6 +265,7 @@ void pib_req_rewind(struct pib_req *r)
 	r->snd_psn = r->una_psn;
 	r->rd_atomic_out = 0;
 	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
+	pib_rtt_stop(r);
 }
 
 /* The PSN behind the last packet that was sent; a burst that env could not make was not sent. */
@@ -287,7 +302,7 @@ static bool req_find_sent(const struct pib_req *r, u32 psn, u32 *index)
  * Send the last packet once more, now asking. To the responder it is a duplicate,
  * which it acknowledges and does not execute (9.7.5.1.4).
  */
-void pib_req_ask(struct pib_req *r)
+bool pib_req_ask(struct pib_req *r)
 {
 	u32 end = req_sent_end(r);
 	u32 i;
@@ -295,10 +310,11 @@ void pib_req_ask(struct pib_req *r)
 	r->ask_deadline = 0;
 	if (pib_psn_diff(r->snd_psn, end) < 0 || pib_psn_diff(end, r->una_psn) <= 0 ||
 	    !req_find_sent(r, pib_psn_add(end, PIB_PSN_MASK), &i))
-		return;
+		return false;
 	r->cur = i;
 	r->snd_psn = pib_psn_add(end, PIB_PSN_MASK);
 	r->since_ackreq = r->cwnd;
+	return true;
 }
 
 /* ---- packets of a work request ---- */
@@ -414,14 +430,20 @@ static u32 req_credit(struct pib_req *r, const struct pib_swqe *w,
 	return 0;
 }
 
-/* All or nothing, unless nothing is in flight: else the window would cut bursts to crumbs. */
+/* Packets of @n that the window has room for. No crumbs: a quarter of the window, or nothing. */
 static u32 req_window(const struct pib_req *r, u32 n)
 {
 	u32 inflight = pib_req_inflight(r);
 
 	if (!pib_tp_reliable(r->cfg.tp) || inflight + n <= r->cwnd)
 		return n;
-	return inflight ? 0 : pib_min(n, r->cwnd);
+	return inflight + pib_max(1, r->cwnd / 4) <= r->cwnd ? r->cwnd - inflight : 0;
+}
+
+/* Return: true if the answer's @n packets fit the window, or nothing is in flight. */
+static bool req_window_answer(const struct pib_req *r, u32 n)
+{
+	return !pib_req_inflight(r) || req_window(r, n) == n;
 }
 
 /* Packets to send now of @w, from its packet @pos on. */
@@ -434,7 +456,7 @@ static u32 req_quota(struct pib_req *r, const struct pib_swqe *w,
 		n = pib_req_chunk_end(r, w, pos) - pos;
 		if (r->rd_atomic_out >= r->cfg.max_rd_atomic)
 			return 0;
-		return req_window(r, n) ? n : 0;
+		return req_window_answer(r, n) ? n : 0;
 	}
 	n = req_credit(r, w, wi, pos, pib_min(req_burst(r, w), w->npkts - pos));
 	return n ? req_window(r, n) : 0;
@@ -583,20 +605,25 @@ static void req_sent_unreliable(struct pib_req *r, struct pib_swqe *w)
 	pib_req_settle(r);
 }
 
-static void req_sent_reliable(struct pib_req *r, const struct pib_wr_info *wi, u64 now)
+static void req_sent_reliable(struct pib_req *r, const struct pib_wr_info *wi, bool again, u64 now)
 {
 	u64 t = pib_req_timeout_ns(r);
 
 	if (wi->kind & PIB_WRK_RESP)
 		r->rd_atomic_out++;
-	if (t && !r->ack_deadline && pib_req_asked(r))
+	if (!pib_req_asked(r))
+		return;
+	if (t && !r->ack_deadline)
 		r->ack_deadline = now + t;
+	if (r->late_min && r->asked_psn == r->snd_psn)
+		pib_rtt_asked(r, again, now);
 }
 
 static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_tx_req *tx)
 {
 	const struct pib_wr_info *wi = pib_wr_info(w->opcode, r->cfg.tp);
 	u32 pos = pib_psn_off(r->snd_psn, w->psn);
+	bool again = r->snd_psn != r->next_psn;
 	u32 n;
 
 	if (!wi)
@@ -609,7 +636,7 @@ static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_
 		req_ackreq(r, w, wi, n, now, tx);
 	req_advance_sent(r, w, wi, pos, n);
 	if (pib_tp_reliable(r->cfg.tp))
-		req_sent_reliable(r, wi, now);
+		req_sent_reliable(r, wi, again, now);
 	else
 		req_sent_unreliable(r, w);
 	return true;
@@ -644,6 +671,7 @@ void pib_req_excuse(struct pib_req *r, u64 now)
 {
 	if (r->ack_deadline)
 		r->ack_deadline = now + pib_req_timeout_ns(r);
+	pib_rtt_excuse(r, now);
 }
 
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx_req *tx)

@@ -172,7 +172,8 @@ enum pib_cause {
 	X(TIMEOUT, "timeout")						\
 	X(SEQUENCE, "nak_sequence")					\
 	X(RNR, "rnr")							\
-	LAST(GAP, "gap_in_responses")
+	X(GAP, "gap_in_responses")					\
+	LAST(LATE, "late")
 
 enum pib_retry {
 #define X(id, name) PIB_RETRY_##id,

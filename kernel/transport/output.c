@@ -25,6 +25,9 @@
 #include "transport/static_rate.h"
 #include "transport/stats.h"
 
+/* An answer that takes less by UDP is not late: this CPU or the peer's may have been busy. */
+#define LATE_MIN_NSEC	(10 * PIB_NSEC_PER_MSEC)
+
 /*
  * Return: the QP that does not get its own multicast; NULL: the sender is among the members of its
  * group.
@@ -77,6 +80,7 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 	qp->tx.via_udp = err == PIB_XMIT_UDP;
 	if (!qp->tx.via_udp)
 		return 0;
+	pib_req_set_lossy(&qp->req, LATE_MIN_NSEC);
 	qp->task.home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
 	if (asks)
 		pib_tasks_note_request();

@@ -96,6 +96,7 @@ void pib_qp_trace_retry(const struct pib_qp *qp)
 		[PIB_RETRY_SEQUENCE] = { now->packet_seq_err, seen->packet_seq_err },
 		[PIB_RETRY_RNR] = { now->rnr_nak_rcvd, seen->rnr_nak_rcvd },
 		[PIB_RETRY_GAP] = { now->implied_nak, seen->implied_nak },
+		[PIB_RETRY_LATE] = { now->late, seen->late },
 	};
 	u8 cause;
 

@@ -18,6 +18,7 @@ void pib_qp_stats_fold_req(struct pib_qp *qp)
 	FOLD(qp, PACKET_SEQ_ERR, now, seen, packet_seq_err);
 	FOLD(qp, RNR_NAK_RETRY, now, seen, rnr_nak_rcvd);
 	FOLD(qp, LOCAL_ACK_TIMEOUT, now, seen, timeouts);
+	FOLD(qp, LATE_RESPONSE, now, seen, late);
 	FOLD(qp, RETRANSMITS, now, seen, retransmits);
 	FOLD(qp, IMPLIED_NAK_SEQ_ERR, now, seen, implied_nak);
 	FOLD(qp, RX_BAD_RESPONSE, now, seen, bad_responses);

@@ -41,6 +41,7 @@ NodeCfg config(uint8_t mode)
 		  .max_burst = 4 * kMtu};
 	c.sq_psn = c.rq_psn = kPsn;
 	c.qkey = 0x11223344;
+	c.late_min = mode & 8 ? 1 : 0;
 	return c;
 }
 

@@ -672,6 +672,7 @@ TEST(ReqComp, WindowOpensAndCloses)
 	EXPECT_EQ(q.n.req.cwnd, 64u); // once for what was in flight
 	q.after(4 * kTimeout);
 	EXPECT_EQ(q.n.req.cwnd, 2u);
+	EXPECT_EQ(q.n.req.ssthresh, 64u);
 }
 
 TEST(ReqComp, WindowGrowsOnlyWhereItWasUsed)
@@ -695,8 +696,10 @@ TEST(ReqComp, WindowGrowsByASegmentInARoundTrip)
 		c.req.pmtu = mtu;
 		c.req.max_burst = 65536;
 		c.req.max_window = 0;
+		c.late_min = 1;
 		Qp q(c);
 
+		pib_req_set_lossy(&q.n.req, c.late_min);
 		EXPECT_LE(q.n.req.cwnd * mtu, 16384u);
 		q.post(PIB_WR_WRITE, 32 << 20);
 		for (int i = 0; i < 2; i++) {

@@ -312,6 +312,7 @@ void Node::send_request(pib_tx_req &tx)
 	b.data.assign(k.data.begin() + (tx.len ? tx.off : 0),
 		      k.data.begin() + (tx.len ? tx.off : 0) + tx.len);
 	out.push_back(std::move(b));
+	pib_req_set_lossy(&req, cfg.late_min); // as the kernel, which learns by sending
 }
 
 void Node::local(pib_swqe *w)

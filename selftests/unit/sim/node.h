@@ -58,7 +58,8 @@ struct NodeCfg {
 	uint32_t ring = 64;
 	uint32_t nres = 16;
 	uint32_t qkey = 0;
-	bool srq = false; // receives from a queue that others share
+	bool srq = false;      // receives from a queue that others share
+	uint32_t late_min = 0; // of pib_req_set_lossy(), ns
 };
 
 class Node {

@@ -101,6 +101,7 @@ static void choose_timer(Params &p, Rng &g)
 		p.strict = true;
 	for (auto &n : p.node) {
 		n.req.timeout = t;
+		n.late_min = g.pick({0, 1, uint32_t(rtt / 8), uint32_t(2 * rtt)});
 		if (p.paged)
 			n.req.rnr_retry = 7;
 	}
@@ -171,17 +172,18 @@ std::string Params::describe() const
 		s, sizeof(s),
 		"%s mtu %u bursts %u/%u window %u/%u ring %u/%u posts %u/%u of up to %u packets\n"
 		"loss %u dup %u reorder %u corrupt %u ppm, delay %llu+%llu lag %llu ns, cut %u%s\n"
-		"timeout %u retry %u rnr %u (timer %u) rd_atomic %u credits %d budget %u%s%s\n"
+		"timeout %u late %u/%u ns retry %u rnr %u (timer %u) rd_atomic %u credits %d budget %u%s%s\n"
 		"unsignalled %u %%, %s%s%soutage %llu+%llu ns, inject %s on %u at %u or %llu ns%s",
 		tps[tp], mtu, a.req.max_burst, b.req.max_burst, a.req.max_window, b.req.max_window,
 		a.ring, b.ring, posts[0], posts[1], max_packets, loss_ppm, dup_ppm, reorder_ppm,
 		corrupt_ppm, (unsigned long long)delay, (unsigned long long)jitter,
-		(unsigned long long)lag, cut, wire ? " wire" : "", a.req.timeout, a.req.retry_cnt,
-		a.req.rnr_retry, a.resp.min_rnr_timer, a.req.max_rd_atomic, a.resp.credits, budget,
-		sqd ? " sqd" : "", recv_late ? " late receives" : "", unsignalled,
-		windows ? "windows, " : "", srq ? "srq, " : "", paged ? "paged, " : "",
-		(unsigned long long)outage_at, (unsigned long long)outage, injects[int(inject)],
-		inject_side, inject_at, (unsigned long long)inject_time, strict ? ", strict" : "");
+		(unsigned long long)lag, cut, wire ? " wire" : "", a.req.timeout, a.late_min,
+		b.late_min, a.req.retry_cnt, a.req.rnr_retry, a.resp.min_rnr_timer,
+		a.req.max_rd_atomic, a.resp.credits, budget, sqd ? " sqd" : "",
+		recv_late ? " late receives" : "", unsignalled, windows ? "windows, " : "",
+		srq ? "srq, " : "", paged ? "paged, " : "", (unsigned long long)outage_at,
+		(unsigned long long)outage, injects[int(inject)], inject_side, inject_at,
+		(unsigned long long)inject_time, strict ? ", strict" : "");
 	return s;
 }
 
