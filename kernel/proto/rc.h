@@ -347,7 +347,7 @@ void pib_req_set_spare(struct pib_req *r, bool spare);
 void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
 /*
  * Say that packets go by a network that may lose some, until another path is set: @late_min is the
- * time, in ns, before which no answer is late. The first time the window begins anew. Context:
+ * time, in ns, before which no answer is late. With that the window begins again. Context:
  * under the queue pair's lock.
  */
 void pib_req_set_lossy(struct pib_req *r, u32 late_min);

@@ -43,7 +43,7 @@ static void rtt_arm(struct pib_req *r, u64 now)
 
 void pib_rtt_asked(struct pib_req *r, bool again, u64 now)
 {
-	/* What answers a packet that was sent twice is not known to answer the second. */
+	/* Nobody knows which of two alike packets is answered (Karn). */
 	if (!r->timed_at && !again) {
 		r->timed_at = now;
 		r->timed_psn = r->asked_psn;

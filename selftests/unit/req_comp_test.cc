@@ -687,7 +687,7 @@ TEST(ReqComp, WindowGrowsOnlyWhereItWasUsed)
 	EXPECT_EQ(q.n.req.cwnd, 64u);
 }
 
-// Whatever the size of its packets, it begins and grows, once something was lost, as TCP's would.
+// The window begins, and grows once something was lost, as TCP's would, whatever the size of packets.
 TEST(ReqComp, WindowGrowsByASegmentInARoundTrip)
 {
 	for (uint32_t mtu : {256u, 1024u, 2048u, 4096u}) {
