@@ -252,6 +252,7 @@ struct pib_req_stats {
  * @unproven: the peer was not heard since the path was changed
  * @late_min: an answer is not late before that, ns; 0: the path loses next to nothing
  * @probes: answers that were late since the last progress
+ * @backoff: answers that were late since the round trip was measured, up to a bound
  * @msgs_unasked: messages sent since the last that asked for an acknowledgement
  * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
@@ -310,6 +311,7 @@ struct pib_req {
 	bool leave;
 	bool unproven;
 	u8 probes;
+	u8 backoff;
 	u32 late_min;
 	u64 ack_deadline;
 	u64 rnr_deadline;

@@ -548,7 +548,10 @@ static void ack_timeout(struct pib_req *r)
 	req_retry(r, true, true);
 }
 
-/* An answer is late by the round trip: ask with the last packet, then go back (rc_rtt.c). */
+/*
+ * An answer is late by the round trip: ask with the last packet, then go back (rc_rtt.c). That a READ
+ * takes long says nothing of losses the first time: its window stays.
+ */
 static void answer_late(struct pib_req *r)
 {
 	bool back = pib_rtt_late(r);
@@ -561,7 +564,9 @@ static void answer_late(struct pib_req *r)
 	r->gap_seen = false;
 	r->nak_seen = false;
 	expect_strays(r);
-	req_retry(r, false, true);
+	if (back)
+		pib_cwnd_lost(r, true);
+	pib_req_rewind(r);
 }
 
 void pib_req_timer(struct pib_req *r, u64 now)
@@ -572,7 +577,7 @@ void pib_req_timer(struct pib_req *r, u64 now)
 		r->rnr_deadline = 0;
 	if (r->ack_deadline && now >= r->ack_deadline)
 		ack_timeout(r);
-	if (r->probe_deadline && now >= r->probe_deadline)
+	if (r->probe_deadline && !r->error && now >= r->probe_deadline)
 		answer_late(r);
 	if (r->ask_deadline && now >= r->ask_deadline)
 		pib_req_ask(r);

@@ -5,8 +5,8 @@
  * so the window opens with the acknowledgements that the path lets through, and
  * closes when the path loses something. RNR is no loss.
  *
- * Others share the path. So the window begins, and grows behind a loss, by as many bytes as that of
- * a TCP flow whose segments fit an Ethernet (RFC 6928, RFC 5681), however large the packets are.
+ * Others share the network. So the window begins there, and grows behind a loss, by as many bytes as
+ * that of a TCP flow whose segments fit an Ethernet (RFC 6928, RFC 5681), however large packets are.
  */
 #include "rc_int.h"
 
@@ -39,17 +39,24 @@ void pib_cwnd_init(struct pib_req *r)
 	r->recovering = false;
 }
 
-/* Return: the round trips in which the window grows by a packet, if that is more than a step. */
+/* Return: the round trips after which the window grows by cwnd_step(). */
 static u32 cwnd_rounds(const struct pib_req *r)
 {
-	return pib_max(((1U << r->mtu_shift) + CWND_STEP_BYTES / 2) / CWND_STEP_BYTES, 1);
+	u32 steps = ((1U << r->mtu_shift) + CWND_STEP_BYTES / 2) / CWND_STEP_BYTES;
+
+	return r->late_min ? pib_max(steps, 1) : 1;
+}
+
+static u32 cwnd_step(const struct pib_req *r)
+{
+	return pib_max(r->late_min ? CWND_STEP_BYTES >> r->mtu_shift : r->burst / 4, 1);
 }
 
 void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight)
 {
 	if (r->recovering && pib_psn_diff(r->una_psn, r->recover_psn) >= 0)
 		r->recovering = false;
-	if (inflight + r->burst < r->cwnd / 2)
+	if (inflight + pib_req_burst_now(r) < r->cwnd / 2)
 		return;		/* the window did not hold the sender back */
 	if (r->cwnd < r->ssthresh) {
 		r->cwnd += n;
@@ -58,7 +65,7 @@ void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight)
 		if (r->acked_in_round < cwnd_rounds(r) * r->cwnd)
 			return;
 		r->acked_in_round = 0;
-		r->cwnd += pib_max(CWND_STEP_BYTES >> r->mtu_shift, 1);
+		r->cwnd += cwnd_step(r);
 	}
 	r->cwnd = pib_min(r->cwnd, cwnd_max(r));
 }

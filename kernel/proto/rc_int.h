@@ -72,6 +72,15 @@ static inline u32 pib_wqe_resp_len(const struct pib_swqe *w, const struct pib_wr
 	return wi->kind & PIB_WRK_READ ? w->len : 0;
 }
 
+/*
+ * Return: the most packets of a burst as the window is now. Where packets may be lost, four bursts
+ * fit it: what is behind one that is lost tells.
+ */
+static inline u32 pib_req_burst_now(const struct pib_req *r)
+{
+	return r->late_min ? pib_min(r->burst, pib_max(1, r->cwnd / 4)) : r->burst;
+}
+
 /* Return: the packets of @w up to the end of the request of its packet @pos (see max_burst). */
 static inline u32 pib_req_chunk_end(const struct pib_req *r, const struct pib_swqe *w, u32 pos)
 {
@@ -110,7 +119,7 @@ void pib_rtt_asked(struct pib_req *r, bool again, u64 now);
 void pib_rtt_progress(struct pib_req *r, u64 now);
 /* Excuse the peer's silence up to @now, ns. */
 void pib_rtt_excuse(struct pib_req *r, u64 now);
-/* Note that an answer is late. Return: true if asking once more would not help: go back. */
+/* Note that an answer is late. Return: true if asking once more would not help. */
 bool pib_rtt_late(struct pib_req *r);
 
 /* rc_answer.c, for rc_resp.c */

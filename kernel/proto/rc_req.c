@@ -109,6 +109,8 @@ void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg)
 		r->retries_left = cfg->retry_cnt;
 	if (cfg->rnr_retry != old.rnr_retry)
 		r->rnr_left = cfg->rnr_retry;
+	if (!cfg->timeout)
+		pib_rtt_stop(r);
 }
 
 void pib_req_set_spare(struct pib_req *r, bool spare)
@@ -430,20 +432,28 @@ static u32 req_credit(struct pib_req *r, const struct pib_swqe *w,
 	return 0;
 }
 
-/* Packets of @n that the window has room for. No crumbs: a quarter of the window, or nothing. */
+/* All or nothing, unless nothing is in flight: else the window would cut bursts to crumbs. */
 static u32 req_window(const struct pib_req *r, u32 n)
 {
 	u32 inflight = pib_req_inflight(r);
 
-	if (!pib_tp_reliable(r->cfg.tp) || inflight + n <= r->cwnd)
+	if (!pib_tp_reliable(r->cfg.tp))
 		return n;
-	return inflight + pib_max(1, r->cwnd / 4) <= r->cwnd ? r->cwnd - inflight : 0;
+	n = pib_min(n, pib_req_burst_now(r));
+	if (inflight + n <= r->cwnd)
+		return n;
+	/* The last packet once more takes no room: else a window that is full could not ask. */
+	if (pib_psn_add(r->snd_psn, 1) == r->next_psn)
+		return 1;
+	return inflight ? 0 : pib_min(n, r->cwnd);
 }
 
 /* Return: true if the answer's @n packets fit the window, or nothing is in flight. */
 static bool req_window_answer(const struct pib_req *r, u32 n)
 {
-	return !pib_req_inflight(r) || req_window(r, n) == n;
+	u32 inflight = pib_req_inflight(r);
+
+	return !inflight || inflight + n <= r->cwnd;
 }
 
 /* Packets to send now of @w, from its packet @pos on. */
@@ -554,7 +564,7 @@ static bool req_asks(const struct pib_req *r, const struct pib_swqe *w,
 	if (wi->kind & PIB_WRK_CREDIT && !r->no_credits &&
 	    pib_psn_diff(r->credit_limit, w->ssn) <= 0)
 		return true;
-	if (r->since_ackreq >= r->cwnd / 4 || pib_req_inflight(r) + n + r->burst > r->cwnd)
+	if (r->since_ackreq >= r->cwnd / 4 || pib_req_inflight(r) + n + pib_req_burst_now(r) > r->cwnd)
 		return true;
 	return tx->h.flags & PIB_H_LAST && !req_may_pass(r, w);
 }

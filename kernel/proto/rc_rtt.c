@@ -2,22 +2,25 @@
 /*
  * The round trip of a path, and what it says is lost.
  *
- * An InfiniBand link loses next to nothing, and the Local ACK Timeout, of milliseconds to seconds, is
- * for what it does lose (9.7.6.1.3). A network below may lose the last packets of a message, or what
- * is sent again, and nothing that follows has the peer say so. So a QP whose packets go over UDP
- * measures how long answers take (RFC 6298), and asks when one is late: by the last packet once more,
- * which a responder acknowledges or answers with a NAK, whichever it lacks (RFC 8985, 7); then by
- * going back. That is no retry in the sense of 9.7.6.1.3 and spends none. The timeout decides as ever.
+ * An InfiniBand link loses next to nothing, and the Local ACK Timeout, of milliseconds to
+ * seconds, is for what it does lose (9.7.6.1.3). A network below may lose the last packets of a
+ * message, or what is sent again, and nothing that follows has the peer say so. So a QP whose
+ * packets go over UDP measures how long answers take (RFC 6298), and asks when one is late: by
+ * the last packet once more, which a responder acknowledges or answers with a NAK, whichever it
+ * lacks (RFC 8985, 7); then by going back. That is no retry in the sense of 9.7.6.1.3 and spends
+ * none. The timeout decides as ever.
  */
 #include "rc_int.h"
 
-#define PROBES_MAX	4
+#define PROBES_MAX	6	/* since the last progress */
+#define BACKOFF_MAX	6
 
 void pib_rtt_init(struct pib_req *r)
 {
 	r->srtt = 0;
 	r->rttvar = 0;
 	r->probes = 0;
+	r->backoff = 0;
 	pib_rtt_stop(r);
 }
 
@@ -27,12 +30,16 @@ void pib_rtt_stop(struct pib_req *r)
 	r->probe_deadline = 0;
 }
 
-/* Return: ns after which an answer is late, each time twice as long. */
+/*
+ * Return: ns after which an answer is late, each time twice as long. That ends with an answer
+ * whose question is known, not with any: else a round trip that has grown would never be measured
+ * (RFC 6298, 5.7).
+ */
 static u64 rtt_late_ns(const struct pib_req *r)
 {
 	u64 late = r->srtt + (4 * r->rttvar > r->srtt ? 4 * r->rttvar : r->srtt);
 
-	return (late > r->late_min ? late : r->late_min) << r->probes;
+	return (late > r->late_min ? late : r->late_min) << r->backoff;
 }
 
 static void rtt_arm(struct pib_req *r, u64 now)
@@ -56,6 +63,7 @@ static void rtt_sample(struct pib_req *r, u64 ns)
 {
 	u64 off = ns > r->srtt ? ns - r->srtt : r->srtt - ns;
 
+	r->backoff = 0;
 	if (!r->srtt) {
 		r->srtt = ns;
 		r->rttvar = ns / 2;
@@ -85,8 +93,8 @@ void pib_rtt_excuse(struct pib_req *r, u64 now)
 }
 
 /*
- * Where a NAK has the QP gone back before, what was sent again is lost, and the peer does not repeat
- * the NAK (9.7.5.2.2).
+ * Where a NAK has the QP gone back before, what was sent again is lost, and the peer does not
+ * repeat the NAK (9.7.5.2.2).
  */
 bool pib_rtt_late(struct pib_req *r)
 {
@@ -94,5 +102,7 @@ bool pib_rtt_late(struct pib_req *r)
 
 	pib_rtt_stop(r);
 	r->probes++;
+	if (r->backoff < BACKOFF_MAX)
+		r->backoff++;
 	return again;
 }

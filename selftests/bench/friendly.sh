@@ -85,7 +85,7 @@ for ((i = 0; i < rounds; i++)); do
 done
 counters() {
 	cd /sys/class/infiniband/pib0/ports/1/hw_counters || return
-	for c in packet_seq_err local_ack_timeout_err implied_nak_seq_err; do [ ! -e $c ] || echo "$c $(cat $c)"; done | paste -sd' '
+	for c in packet_seq_err local_ack_timeout_err implied_nak_seq_err late_response retransmits; do [ ! -e $c ] || echo "$c $(cat $c)"; done | paste -sd' '
 }
 echo "pib0: $(counters)"
 printf '%-10s%-20s%-8s%12s%12s%8s\n' path case unit pib TCP ratio

@@ -32,19 +32,18 @@ trap clean EXIT
 # ---- what is looked at ----
 
 nodes=(pib0 pib1 sa sb pib2)
-declare -A began grew_from
+declare -A began grew_from host_of=([pib2]=1 [pib3]=2)
+# where NODE COMMAND...: in its namespace
+where() { if [ -n "${host_of[$1]:-}" ]; then h "${host_of[$1]}" "${@:2}"; else "${@:2}"; fi; }
 counters=()
 # observe FILE COMMAND...: in the background, until the end
 observe() { "${@:2}" >"$dir/$1" 2>"$dir/$1.err" & }
 observers() {
-	local node within
+	local node
 	observe trace pibctl trace event dropped event datagram_dropped event ack_sent event ack_received event retry event completion \
 		event injected
 	for node in "${nodes[@]}"; do
-		within=
-		[ "$node" != pib2 ] || within="h 1"
-		# shellcheck disable=SC2086	# a list
-		observe "$node.out" $within pibctl capture "$node" drops -w "$dir/$node"
+		observe "$node.out" where "$node" pibctl capture "$node" drops -w "$dir/$node"
 	done
 	wait_for 30 trace_runs &&
 		for node in "${nodes[@]}"; do wait_for 30 test -s "$dir/$node" || return 1; done
@@ -147,7 +146,7 @@ cable() { pibctl link set sa/4 "$@"; }
 inject() {
 	local hca=$near_hca qp=$near
 	[ "$1" = near ] || { hca=$far_hca; qp=$far; }
-	pibctl inject "$hca" qp "$qp" "${@:2}"
+	where "$hca" pibctl inject "$hca" qp "$qp" "${@:2}"
 }
 hosts() { helper pib3 pib2; }
 chain() { helper pib0 pib1; }
@@ -227,13 +226,9 @@ in_trace() {
 	[[ $trace =~ $1 ]]
 }
 explained() {
-	local words=$1 hca=$near_hca qp=$near within=''
+	local words=$1 hca=$near_hca qp=$near
 	[[ $words != far:* ]] || { words=${words#far: } hca=$far_hca qp=$far; }
-	case $hca in
-	pib2) within="h 1" ;;
-	pib3) within="h 2" ;;
-	esac
-	said=$($within pibctl explain "$hca" qp "$qp" 2>&1)
+	said=$(where "$hca" pibctl explain "$hca" qp "$qp" 2>&1)
 	[[ $said == *"$words"* ]]
 }
 # soon COMMAND...: it succeeds before long; if not, $said is what there was

@@ -718,7 +718,7 @@ TEST(ReqComp, WindowGrowsByASegmentInARoundTrip)
 			q.gets(ack(q.n.req.next_psn - 1));
 		}
 		EXPECT_LE(q.n.req.cwnd * mtu, before + 102 * 2048) << mtu;
-		EXPECT_GE(q.n.req.cwnd * mtu, before + 60 * 1024) << mtu;
+		EXPECT_GE(q.n.req.cwnd * mtu, before + 56 * 1024) << mtu;
 	}
 }
 

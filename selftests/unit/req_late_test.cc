@@ -40,6 +40,16 @@ std::string write(uint32_t psn, int n)
 	return "WRITE@" + std::to_string(psn) + "+" + std::to_string(n);
 }
 
+// @n bursts of a packet each
+std::string singles(uint32_t psn, int n)
+{
+	std::string s = write(psn, 1);
+
+	for (int i = 1; i < n; i++)
+		s += " " + write(psn + i, 1);
+	return s;
+}
+
 TEST(ReqLate, TheLastPacketGoesOnceMore)
 {
 	Lossy q;
@@ -71,7 +81,7 @@ TEST(ReqLate, WhatIsLackedGoesAgain)
 	EXPECT_EQ(q.n.req.stats.timeouts, 0u);
 }
 
-TEST(ReqLate, GoesBackFourTimesAtMostAndTwiceAsLateEachTime)
+TEST(ReqLate, GoesBackAndIsTwiceAsLateEachTime)
 {
 	Lossy q;
 	const uint64_t begin = q.now;
@@ -79,16 +89,16 @@ TEST(ReqLate, GoesBackFourTimesAtMostAndTwiceAsLateEachTime)
 	q.post(PIB_WR_WRITE, 3 * kMtu);
 	q.sends();
 	EXPECT_EQ(str(q.after(kLate)), write(q.psn + 2, 1));
-	for (int i = 1; i < 4; i++) {
+	for (int i = 1; i < 6; i++) {
 		EXPECT_EQ(str(q.after((kLate << i) - 1)), "") << i;
-		// the window is two packets, of which one asks
-		EXPECT_EQ(str(q.after(1)), write(q.psn, 2)) << i;
+		EXPECT_EQ(str(q.after(1)), singles(q.psn, 3))
+			<< i; // of a window of two, and the last
 	}
 	EXPECT_EQ(pib_req_deadline(&q.n.req), begin + kLong);
 	EXPECT_EQ(q.n.req.retries_left, q.n.req.cfg.retry_cnt);
-	EXPECT_EQ(q.n.req.stats.late, 4u);
+	EXPECT_EQ(q.n.req.stats.late, 6u);
 	q.now = begin + kLong;
-	EXPECT_EQ(str(q.sends()), write(q.psn, 2));
+	EXPECT_EQ(str(q.sends()), singles(q.psn, 3));
 	EXPECT_EQ(q.n.req.stats.timeouts, 1u);
 	EXPECT_EQ(q.n.req.retries_left, q.n.req.cfg.retry_cnt - 1);
 }
@@ -101,8 +111,8 @@ TEST(ReqLate, GoesBackAtOnceWhereTheRepetitionIsLost)
 	q.post(PIB_WR_WRITE, 2 * kMtu);
 	q.sends();
 	EXPECT_EQ(str(q.gets(ack(q.psn, kNak))), write(q.psn, 2));
-	EXPECT_EQ(str(q.after(kLate)), write(q.psn, 2));
-	EXPECT_EQ(str(q.gets(ack(q.psn, kNak))), write(q.psn, 2)); // which is news again
+	EXPECT_EQ(str(q.after(kLate)), singles(q.psn, 2));
+	EXPECT_EQ(str(q.gets(ack(q.psn, kNak))), singles(q.psn, 2)); // which is news again
 }
 
 TEST(ReqLate, AReadIsAskedForAgain)
@@ -171,6 +181,93 @@ TEST(ReqLate, NothingIsLateWhileThisEndCannotListen)
 	pib_req_excuse(&q.n.req, q.now);
 	EXPECT_EQ(str(q.sends()), "");
 	EXPECT_EQ(str(q.after(kLate)), write(q.psn, 1));
+}
+
+// More may be in flight than the window that begins with the first burst.
+TEST(ReqLate, AsksWhereTheWindowIsFull)
+{
+	NodeCfg c = lossy();
+
+	c.req.pmtu = 4096;
+	c.req.max_burst = 65536;
+
+	Qp q(c);
+
+	q.post(PIB_WR_WRITE, 8 * 4096, 0);
+	EXPECT_EQ(str(q.sends()), write(kPsn, 8));
+	EXPECT_EQ(q.n.req.cwnd, 4u);
+	EXPECT_EQ(str(q.after(1000000)), write(kPsn + 7, 1));
+}
+
+TEST(ReqLate, AsksInTheMiddleOfAMessage)
+{
+	Lossy q;
+	uint32_t window = q.n.req.cwnd;
+
+	q.post(PIB_WR_WRITE, 1000 * kMtu);
+	q.sends();
+	EXPECT_EQ(q.n.req.snd_psn, q.psn + window);
+	EXPECT_EQ(str(q.after(kLate)), write(q.psn + window - 1, 1));
+}
+
+// Answers that have all become slower are repeated for some time only.
+TEST(ReqLate, ALongerRoundTripIsLearnt)
+{
+	Lossy q;
+	uint64_t before = 0;
+
+	for (int i = 0; i < 8; i++) {
+		before = q.n.req.stats.late;
+		q.post(PIB_WR_WRITE, 8);
+		q.sends();
+		for (int j = 0; j < 50; j++)
+			q.after(kTrip / 5);
+		q.gets(ack(q.n.req.next_psn - 1));
+	}
+	EXPECT_EQ(q.n.req.stats.late, before);
+	EXPECT_GT(q.n.req.srtt, 3 * kTrip);
+	EXPECT_EQ(q.n.req.backoff, 0);
+}
+
+// Four bursts fit the window.
+TEST(ReqLate, BurstsAreAQuarterOfASmallWindow)
+{
+	NodeCfg c = lossy();
+
+	c.req.max_burst = 64 * kMtu;
+
+	Lossy q(c);
+
+	ASSERT_EQ(q.n.req.cwnd, 64u);
+	q.post(PIB_WR_WRITE, 1000 * kMtu);
+	EXPECT_EQ(str(q.sends()), write(q.psn, 16) + " " + write(q.psn + 16, 16) + " " +
+					  write(q.psn + 32, 16) + " " + write(q.psn + 48, 16));
+}
+
+// A READ may take long for other reasons.
+TEST(ReqLate, TheWindowStaysWhereAReadIsLateOnce)
+{
+	Lossy q;
+	uint32_t window = q.n.req.cwnd;
+
+	q.post(PIB_WR_READ, 2 * kMtu);
+	q.sends();
+	q.after(kLate);
+	EXPECT_EQ(q.n.req.cwnd, window);
+	q.after(2 * kLate);
+	EXPECT_EQ(q.n.req.cwnd, 2u);
+}
+
+TEST(ReqLate, NothingIsLateOnceThereIsNoTimeout)
+{
+	Lossy q;
+	pib_req_cfg endless = q.n.req.cfg;
+
+	q.post(PIB_WR_WRITE, 8);
+	q.sends();
+	endless.timeout = 0;
+	pib_req_reconfig(&q.n.req, &endless);
+	EXPECT_EQ(str(q.after(kLate)), "");
 }
 
 } // namespace
