@@ -5,8 +5,9 @@
  * so the window opens with the acknowledgements that the path lets through, and
  * closes when the path loses something. RNR is no loss.
  *
- * Others share the network. So the window begins there, and grows behind a loss, by as many bytes as
- * that of a TCP flow whose segments fit an Ethernet (RFC 6928, RFC 5681), however large packets are.
+ * Others share the network. So the window begins there, and grows behind a loss, by as many bytes
+ * as that of a TCP flow whose segments fit an Ethernet (RFC 6928, RFC 5681), however large
+ * packets are.
  */
 #include "rc_int.h"
 
