@@ -13,6 +13,7 @@
 #include "rc_int.h"
 
 #define PROBES_MAX	6	/* since the last progress */
+#define ASKS		2	/* of them, before going back: the answer may just be late */
 #define BACKOFF_MAX	6
 
 void pib_rtt_init(struct pib_req *r)
@@ -98,7 +99,7 @@ void pib_rtt_excuse(struct pib_req *r, u64 now)
  */
 bool pib_rtt_late(struct pib_req *r)
 {
-	bool again = r->probes || r->nak_seen || r->gap_seen;
+	bool again = r->probes >= ASKS || r->nak_seen || r->gap_seen;
 
 	pib_rtt_stop(r);
 	r->probes++;

@@ -89,7 +89,9 @@ TEST(ReqLate, GoesBackAndIsTwiceAsLateEachTime)
 	q.post(PIB_WR_WRITE, 3 * kMtu);
 	q.sends();
 	EXPECT_EQ(str(q.after(kLate)), write(q.psn + 2, 1));
-	for (int i = 1; i < 6; i++) {
+	EXPECT_EQ(str(q.after(2 * kLate - 1)), "");
+	EXPECT_EQ(str(q.after(1)), write(q.psn + 2, 1));
+	for (int i = 2; i < 6; i++) {
 		EXPECT_EQ(str(q.after((kLate << i) - 1)), "") << i;
 		EXPECT_EQ(str(q.after(1)), singles(q.psn, 3))
 			<< i; // of a window of two, and the last
@@ -255,6 +257,8 @@ TEST(ReqLate, TheWindowStaysWhereAReadIsLateOnce)
 	q.after(kLate);
 	EXPECT_EQ(q.n.req.cwnd, window);
 	q.after(2 * kLate);
+	EXPECT_EQ(q.n.req.cwnd, window);
+	q.after(4 * kLate);
 	EXPECT_EQ(q.n.req.cwnd, 2u);
 }
 
