@@ -347,43 +347,37 @@ static const void *segs_chunk(struct pib_burst *b, u32 off, u32 *len)
 	return NULL;
 }
 
-static const void *frags_chunk(struct sk_buff *skb, u32 off, u32 *len)
+/* Return: the byte @off of a fragment, or of what follows it; NULL: it is not mapped. */
+static const void *frag_byte(const skb_frag_t *frag, u32 off)
 {
-	struct skb_shared_info *si = skb_shinfo(skb);
-	u32 i, n;
+	const u8 *start = skb_frag_address_safe(frag);
 
+	return start ? start + off : NULL;
+}
+
+/* Linear part, page fragments, then the list of further skbs that GRO makes. */
+const void *pib_skb_chunk(const struct sk_buff *skb, u32 off, u32 *len)
+{
+	const struct skb_shared_info *si = skb_shinfo(skb);
+	u32 i, n = skb_headlen(skb);
+	const struct sk_buff *more;
+
+	if (off < n) {
+		*len = min(*len, n - off);
+		return skb->data + off;
+	}
+	off -= n;
 	for (i = 0; i < si->nr_frags; i++) {
 		n = skb_frag_size(&si->frags[i]);
 		if (off < n) {
 			*len = min(*len, n - off);
-			return skb_frag_address_safe(&si->frags[i]) ?
-			       skb_frag_address(&si->frags[i]) + off : NULL;
+			return frag_byte(&si->frags[i], off);
 		}
 		off -= n;
 	}
-	return NULL;
-}
-
-/* Linear part, page fragments, then the list of further skbs that GRO makes. */
-static const void *skb_chunk(struct sk_buff *skb, u32 off, u32 *len)
-{
-	struct sk_buff *more;
-	u32 head = skb_headlen(skb), own;
-
-	if (off < head) {
-		*len = min(*len, head - off);
-		return skb->data + off;
-	}
-	own = skb->len;
-	skb_walk_frags(skb, more)
-		own -= more->len;
-	if (off < own)
-		return frags_chunk(skb, off - head, len);
-
-	off -= own;
 	skb_walk_frags(skb, more) {
 		if (off < more->len)
-			return skb_chunk(more, off, len);
+			return pib_skb_chunk(more, off, len);
 		off -= more->len;
 	}
 	return NULL;
@@ -421,7 +415,7 @@ static __always_inline const void *payload_chunk(struct pib_burst *b, u32 off, u
 	case PIB_PAYLOAD_SPANS:
 		return segs_chunk(b, off, len);
 	case PIB_PAYLOAD_SKB:
-		return skb_chunk(b->skb, skb_pos(b, off, len), len);
+		return pib_skb_chunk(b->skb, skb_pos(b, off, len), len);
 	default:
 		return NULL;
 	}

@@ -272,5 +272,37 @@ int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_span *span, u
  * Return: its address; NULL: fault.
  */
 const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);
+/* As pib_burst_chunk(), of the data of an skb. */
+const void *pib_skb_chunk(const struct sk_buff *skb, u32 off, u32 *len);
+
+/**
+ * struct pib_skb_run - bytes of an skb that lie in one piece: those that were found last
+ * @at: the first of them
+ * @off: where in the skb that is
+ * @len: number of them, 0 at first
+ */
+struct pib_skb_run {
+	const u8 *at;
+	u32 off;
+	u32 len;
+};
+
+/* As pib_skb_chunk(), for one who mostly stays in the same piece. */
+static inline const void *pib_skb_run_chunk(struct pib_skb_run *r, const struct sk_buff *skb,
+					    u32 off, u32 *len)
+{
+	if (off < r->off || off - r->off >= r->len) {
+		r->off = off;
+		r->len = skb->len;
+		r->at = pib_skb_chunk(skb, off, &r->len);
+		if (!r->at) {
+			r->len = 0;
+			return NULL;
+		}
+	}
+	off -= r->off;
+	*len = min(*len, r->len - off);
+	return r->at + off;
+}
 
 #endif

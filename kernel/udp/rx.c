@@ -34,6 +34,7 @@
  * struct intake - a super-packet or frame being taken in
  * @sock: sockets by which it came
  * @skb: the super-packet or frame
+ * @run: the piece of @skb that was looked at last
  * @from: sender
  * @way: how it came
  * @checked: @skb carried a UDP checksum, which is right
@@ -50,6 +51,7 @@
 struct intake {
 	struct pib_udp_sock *sock;
 	struct sk_buff *skb;
+	struct pib_skb_run run;
 	const struct pib_addr *from;
 	const struct pib_hello_way *way;
 	bool checked;
@@ -83,16 +85,28 @@ static void intake_flush(struct intake *in)
 		pib_udp_credits_take(in->link, in->path, vl, in->bytes, packets);
 }
 
+/* As skb_copy_bits(), for a few bytes, most of which lie in the piece that was looked at last. */
+static __always_inline int intake_bits(struct intake *in, u32 off, void *to, u32 len)
+{
+	u32 n = len;
+	const void *from = pib_skb_run_chunk(&in->run, in->skb, off, &n);
+
+	if (unlikely(!from || n < len))
+		return skb_copy_bits(in->skb, off, to, len);
+	memcpy(to, from, len);
+	return 0;
+}
+
 /* Copy @len bytes at @off, counted without segment headers. */
-static int intake_copy(const struct intake *in, u32 off, void *to, u32 len)
+static int intake_copy(struct intake *in, u32 off, void *to, u32 len)
 {
 	u32 n;
 
 	if (!in->seg)
-		return skb_copy_bits(in->skb, off, to, len);
+		return intake_bits(in, off, to, len);
 	while (len) {
 		n = min(len, in->seg - off % in->seg);
-		if (skb_copy_bits(in->skb, off + (off / in->seg + 1) * PIB_SEG_HDR_LEN, to, n))
+		if (intake_bits(in, off + (off / in->seg + 1) * PIB_SEG_HDR_LEN, to, n))
 			return -EFAULT;
 		off += n;
 		to += n;
@@ -101,7 +115,7 @@ static int intake_copy(const struct intake *in, u32 off, void *to, u32 len)
 	return 0;
 }
 
-static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_len,
+static bool icrc_ok(struct intake *in, u32 off, const u8 *head, u32 hdr_len,
 		    u32 payload_len)
 {
 	u32 len = payload_len + pib_hdrs_pad(payload_len);
@@ -384,18 +398,19 @@ static void intake_frame(const struct intake *in, const struct pib_frame *f)
 	consume_skb(f->skb);
 }
 
-static bool segment_at(const struct sk_buff *skb, u32 off, u32 len, struct pib_segment *s)
+static bool segment_at(struct intake *in, u32 off, u32 len, struct pib_segment *s)
 {
-	u8 buf[PIB_SEG_HDR_LEN];
-	const u8 *head = skb_header_pointer(skb, off, sizeof(buf), buf);
+	u8 head[PIB_SEG_HDR_LEN];
 
-	return head && head[0] == (PIB_DG_VERSION << 4 | PIB_DG_SEGMENT) &&
+	return !intake_bits(in, off, head, sizeof(head)) &&
+	       head[0] == (PIB_DG_VERSION << 4 | PIB_DG_SEGMENT) &&
 	       pib_segment_parse(s, head, len);
 }
 
 /* Return: true if the whole skb is one frame that begins with a packet, its segments in order. */
-static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib_segment *s)
+static bool frame_in_place(struct intake *in, u32 step, const struct pib_segment *s)
 {
+	const struct sk_buff *skb = in->skb;
 	struct pib_segment next;
 	u32 i, off = step;
 
@@ -403,7 +418,7 @@ static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib
 	    DIV_ROUND_UP(skb->len, step) != s->total)
 		return false;
 	for (i = 1; i < s->total; i++, off += step) {
-		if (!segment_at(skb, off, min(step, skb->len - off), &next) ||
+		if (!segment_at(in, off, min(step, skb->len - off), &next) ||
 		    next.index != i || next.frame != s->frame || next.total != s->total ||
 		    next.size != s->size || next.flags != s->flags ||
 		    next.link_id != s->link_id || next.tag != s->tag)
@@ -428,13 +443,13 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 	struct pib_segment s;
 	struct pib_frame done;
 
-	if (!segment_at(in->skb, off, len, &s)) {
+	if (!segment_at(in, off, len, &s)) {
 		pib_udp_sock_drop(in->sock, rx_malformed);
 		return len;
 	}
 	if (!intake_link(in, s.link_id, s.tag))
 		return len;
-	if (!off && frame_in_place(in->skb, step, &s)) {
+	if (!off && frame_in_place(in, step, &s)) {
 		in->seg = s.size;
 		intake_packets(in, 0, in->skb->len - s.total * PIB_SEG_HDR_LEN,
 			       s.flags & PIB_DG_NOICRC);
