@@ -455,7 +455,7 @@ int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 	while (len) {
 		n = len;
 		src = pib_burst_chunk(b, off, &n);
-		if (!src)
+		if (!src || !n)
 			return -EFAULT;
 		memcpy(dst, src, n);
 		dst += n;
@@ -468,21 +468,19 @@ int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_span *span, u32 len)
 {
 	struct pib_odp_chunk *held;
-	const void *src;
-	u32 to = 0, n;
+	u32 to, n;
 	void *dst;
+	int err;
 
-	while (to < len) {
+	for (to = 0; to < len; to += n) {
 		n = len - to;
-		src = pib_burst_chunk(b, off + to, &n);
-		if (!src || !n)
-			return -EFAULT;
 		dst = pib_span_enter(span, to, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
-		memcpy(dst, src, n);
+		err = pib_burst_read(b, off + to, dst, n);
 		pib_span_leave(held);
-		to += n;
+		if (err)
+			return err;
 	}
 	return 0;
 }
