@@ -209,6 +209,23 @@ static inline void pib_burst_packet(const struct pib_burst *b, u32 i, struct pib
 	p->size = pib_opcode_wire_len(&p->h, p->len);
 }
 
+/*
+ * Go on to packet @i of a burst from the one before it, @p. Context: any.
+ *
+ * Return: true if the headers of the two differ in the PSN only, as do those of packets in the
+ * middle of a burst.
+ */
+static inline bool pib_burst_next_packet(const struct pib_burst *b, u32 i, struct pib_packet *p)
+{
+	if (i < 2 || i + 1 >= b->npkts) {
+		pib_burst_packet(b, i, p);
+		return false;
+	}
+	p->h.psn = pib_psn_add(p->h.psn, 1);
+	p->off += b->pmtu;
+	return true;
+}
+
 /* Drop a burst: release its payload, tell @owner. Context: any, softirqs off. */
 void pib_burst_free(struct pib_burst *b);
 

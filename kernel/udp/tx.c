@@ -198,22 +198,42 @@ static int packet_payload(struct writer *w, struct pib_burst *b, const struct pi
 	return 0;
 }
 
+/**
+ * struct packet_head - headers of a packet as they stand on the wire
+ * @bytes: the headers
+ * @len: bytes of them
+ */
+struct packet_head {
+	u8 bytes[PIB_HDRS_MAX];
+	size_t len;
+};
+
+static int head_build(struct packet_head *head, const struct pib_packet *p)
+{
+	head->len = pib_hdrs_build(&p->h, p->len, head->bytes);
+	return head->len ? 0 : -EFAULT;
+}
+
+/* Make the head of the packet before @p, which differs from it in the PSN only, that of @p. */
+static void head_set_psn(struct packet_head *head, const struct pib_packet *p)
+{
+	u32 bth = PIB_LRH_LEN + (p->h.flags & PIB_H_GRH ? PIB_GRH_LEN : 0);
+
+	put_unaligned_be24(p->h.psn, head->bytes + bth + PIB_BTH_LEN - 3);
+}
+
 static int packet_write(struct writer *w, struct pib_burst *b, const struct pib_packet *p,
-			bool noicrc)
+			const struct packet_head *head, bool noicrc)
 {
 	static const u8 zeros[4];
-	u8 head[PIB_HDRS_MAX], icrc[PIB_ICRC_LEN] = {};
 	u32 pad = pib_hdrs_pad(p->len), crc;
-	size_t n;
+	u8 icrc[PIB_ICRC_LEN] = {};
 	int err;
 
 	w->packet = p->size;
 	w->left = p->size;
-	n = pib_hdrs_build(&p->h, p->len, head);
-	if (!n)
-		return -EFAULT;
-	writer_put(w, head, n);
-	crc = noicrc ? 0 : pib_icrc_headers(head, n);
+	writer_put(w, head->bytes, head->len);
+	crc = noicrc ? 0 : pib_icrc_headers(head->bytes, head->len);
 	w->crc = noicrc ? NULL : &crc;
 	err = packet_payload(w, b, p);
 	if (!err)
@@ -433,21 +453,37 @@ static bool writer_begin(struct writer *w, struct pib_udp_link *link,
 	return true;
 }
 
+/* Go on from @p, whose head is @head, to packet @i of @b. @first: there is no @p yet. */
+static int packet_next(const struct pib_burst *b, u32 i, bool first, struct pib_packet *p,
+		       struct packet_head *head)
+{
+	if (!first && pib_burst_next_packet(b, i, p)) {
+		head_set_psn(head, p);
+		return 0;
+	}
+	if (first)
+		pib_burst_packet(b, i, p);
+	return head_build(head, p);
+}
+
 /* Write @n packets: those of @b from @i on, and of the bursts behind it. */
 static int packets_write(struct writer *w, const struct pib_udp_path *path, struct pib_burst *b,
 			 u32 i, u32 n, bool noicrc)
 {
+	struct packet_head head;
 	struct pib_packet p;
+	u32 left;
 
-	for (; n; n--, i++) {
+	for (left = n; left; left--, i++) {
 		if (i == b->npkts) {
 			b = list_next_entry(b, entry);
 			i = 0;
 		}
-		pib_burst_packet(b, i, &p);
+		if (packet_next(b, i, left == n, &p, &head))
+			return -EFAULT;
 		if (!w->seg.size)
 			link_header(w, path, noicrc);
-		if (packet_write(w, b, &p, noicrc))
+		if (packet_write(w, b, &p, &head, noicrc))
 			return -EFAULT;
 		if (!w->seg.size)
 			writer_tail(w);
