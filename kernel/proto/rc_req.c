@@ -564,9 +564,8 @@ static bool req_asks(const struct pib_req *r, const struct pib_swqe *w,
 	if (wi->kind & PIB_WRK_CREDIT && !r->no_credits &&
 	    pib_psn_diff(r->credit_limit, w->ssn) <= 0)
 		return true;
-	if (r->since_ackreq >= r->cwnd / 4)
-		return true;
-	if (pib_req_inflight(r) + n + pib_req_burst_now(r) > r->cwnd)
+	/* A READ asks for a whole burst, also where a window is small. */
+	if (r->since_ackreq >= r->cwnd / 4 || pib_req_inflight(r) + n + r->burst > r->cwnd)
 		return true;
 	return tx->h.flags & PIB_H_LAST && !req_may_pass(r, w);
 }

@@ -274,4 +274,23 @@ TEST(ReqLate, NothingIsLateOnceThereIsNoTimeout)
 	EXPECT_EQ(str(q.after(kLate)), "");
 }
 
+// A READ that waits for the window waits for what asks.
+TEST(ReqLate, AsksBeforeAReadThatDoesNotFit)
+{
+	NodeCfg c = lossy();
+
+	c.req.max_burst = 16 * kMtu;
+	c.req.max_window = 13;
+
+	Lossy q(c);
+
+	q.post(PIB_WR_WRITE, 2 * kMtu, 0);
+	q.post(PIB_WR_READ, 16 * kMtu);
+
+	std::vector<Burst> sent = q.sends();
+
+	EXPECT_EQ(str(sent), write(q.psn, 2));
+	EXPECT_TRUE(sent[0].h.flags & PIB_H_ACKREQ);
+}
+
 } // namespace
