@@ -82,16 +82,18 @@ static_assert((int)PIB_ACCEPT_PEERS == PIB_HELLO_PEERS);
 static_assert((int)PIB_ACCEPT_LINK == PIB_HELLO_LINK);
 static_assert((int)PIB_ACCEPT_ANYBODY == PIB_HELLO_ANYBODY);
 
-/* Wipe keys from the memory of a request. */
+/* Wipe a key from the memory of a request, whose command takes @attr. */
+static void wipe_key(struct genl_info *info, int attr)
+{
+	if (info->attrs[attr])
+		memzero_explicit(nla_data(info->attrs[attr]), nla_len(info->attrs[attr]));
+}
+
+/* Wipe both keys of a request. There are no more attributes than its command takes. */
 static void wipe_keys(struct genl_info *info)
 {
-	static const int attrs[] = { PIB_A_KEY, PIB_A_SECOND_KEY };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(attrs); i++)
-		if (info->attrs[attrs[i]])
-			memzero_explicit(nla_data(info->attrs[attrs[i]]),
-					 nla_len(info->attrs[attrs[i]]));
+	wipe_key(info, PIB_A_KEY);
+	wipe_key(info, PIB_A_SECOND_KEY);
 }
 
 static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 port,
@@ -470,13 +472,14 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 	cfg.ifindex = netdev_index(info, nla_data(tb[PIB_UL_NETDEV]));
 	if (cfg.ifindex < 0)
 		return cfg.ifindex;
-	err = get_endpoint(info, tb[PIB_UL_PEER], cfg.udp_port, &peer);
-	if (err)
-		return err;
-	return pib_links_add_udp(info_net(info), a, &cfg, &peer, info->extack);
+	err = get_endpoint(info, tb[PIB_UL_PEER], cfg.udp_port, &peer) ?:
+	      get_psk(info, PIB_A_KEY, &cfg.key) ?:
+	      pib_links_add_udp(info_net(info), a, &cfg, &peer, info->extack);
+	memzero_explicit(&cfg.key, sizeof(cfg.key));
+	return err;
 }
 
-int pib_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
+static int link_new(struct genl_info *info)
 {
 	struct pib_end a, b;
 	int err;
@@ -490,10 +493,22 @@ int pib_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (info->attrs[PIB_A_UDP_LINK])
 		return link_new_udp(info, &a);
+	if (info->attrs[PIB_A_KEY]) {
+		NL_SET_ERR_MSG(info->extack, "a cable inside this kernel has no key");
+		return -EINVAL;
+	}
 	err = get_end(info, PIB_A_LINK_B, &b);
 	if (err)
 		return err;
 	return pib_links_add_cable(info_net(info), &a, &b, info->extack);
+}
+
+int pib_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = link_new(info);
+
+	wipe_key(info, PIB_A_KEY);
+	return err;
 }
 
 int pib_nl_link_del_doit(struct sk_buff *skb, struct genl_info *info)

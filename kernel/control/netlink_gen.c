@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
+/*	sha256 6a7773b3bbf5cf6e0c9cd113e4b1baa49c5f498c414bb590b3aea29c6ef4d26e */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -262,12 +262,13 @@ static const struct nla_policy pib_switch_get_nl_policy[PIB_A_SWITCH_NAME + 1] =
 };
 
 /* PIB_CMD_LINK_NEW - do */
-static const struct nla_policy pib_link_new_nl_policy[PIB_A_UDP_LINK + 1] = {
+static const struct nla_policy pib_link_new_nl_policy[PIB_A_KEY + 1] = {
 	[PIB_A_LINK_A] = NLA_POLICY_NESTED(pib_end_nl_policy),
 	[PIB_A_LINK_B] = NLA_POLICY_NESTED(pib_end_nl_policy),
 	[PIB_A_UDP_LINK] = NLA_POLICY_NESTED(pib_udp_link_nl_policy),
 	[PIB_A_FABRIC] = { .type = NLA_U32, },
 	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
+	[PIB_A_KEY] = { .type = NLA_BINARY, },
 };
 
 /* PIB_CMD_LINK_DEL - do */
@@ -377,7 +378,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_LINK_NEW,
 		.doit		= pib_nl_link_new_doit,
 		.policy		= pib_link_new_nl_policy,
-		.maxattr	= PIB_A_UDP_LINK,
+		.maxattr	= PIB_A_KEY,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

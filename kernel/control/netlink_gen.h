@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
+/*	sha256 6a7773b3bbf5cf6e0c9cd113e4b1baa49c5f498c414bb590b3aea29c6ef4d26e */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 e512223db358e4d136c33e8b37c72a56397b9eb157666b4fa29b1c107eb5febc */
+/* sha256 6a7773b3bbf5cf6e0c9cd113e4b1baa49c5f498c414bb590b3aea29c6ef4d26e */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

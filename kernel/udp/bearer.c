@@ -306,7 +306,7 @@ struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cf
 	list_for_each_entry(bearer, &sock->bearers, entry) {
 		if (bearer->fabric != cfg->fabric)
 			continue;
-		err = is_link ? 0 : bearer_check_cfg(bearer, cfg, extack);
+		err = is_link && !cfg->key.len ? 0 : bearer_check_cfg(bearer, cfg, extack);
 		if (!err)
 			bearer->users++;
 		pib_udp_sock_put(sock);

@@ -133,7 +133,7 @@ struct pib_bearer_cfg {
  * pib_bearer_get() - find or make a bearer, and become a user of it
  * @pn: namespace
  * @cfg: bearer; what it asks for beyond its identity must be so in a bearer that exists
- * @is_link: take a bearer that exists as it is
+ * @is_link: take a bearer that exists as it is, if @cfg gives no key
  * @extack: set to the reason of an error but -ENOMEM
  *
  * Context: process; pn->lock held.

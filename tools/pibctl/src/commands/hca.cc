@@ -68,18 +68,6 @@ Status read_netdev(const Arguments &arguments, HcaRequest &hca)
 	return success();
 }
 
-Status read_key(const Arguments &arguments, std::string_view keyword, std::optional<Bytes> &out)
-{
-	const auto path = arguments.maybe(keyword);
-	if (!path)
-		return success();
-	auto key = read_key_file(*path);
-	if (!key)
-		return key.error();
-	out = std::move(*key);
-	return success();
-}
-
 Status read_keys(const Arguments &arguments, HcaRequest &hca)
 {
 	if (arguments.has("second-key-file") && !arguments.has("key-file"))

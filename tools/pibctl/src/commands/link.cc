@@ -42,6 +42,8 @@ Result<LinkRequest> read_udp(LinkRequest link, const Arguments &arguments)
 		return read.error();
 	if (auto read = read_udp_port(arguments, link.udp_port); !read)
 		return read.error();
+	if (auto read = read_key(arguments, "key-file", link.key); !read)
+		return read.error();
 	return link;
 }
 
@@ -54,7 +56,7 @@ Result<LinkRequest> read_link(const Arguments &arguments)
 	link.a = *a;
 	if (!arguments.has("B/P"))
 		return read_udp(link, arguments);
-	for (const auto keyword : {"udp", "peer", "fabric", "udp-port"})
+	for (const auto keyword : {"udp", "peer", "fabric", "udp-port", "key-file"})
 		if (arguments.has(keyword))
 			return usage_error(
 				"a link has one second end: B/P, or 'udp DEV peer ADDR', not both");
@@ -168,7 +170,8 @@ const Command kCommands[] = {
 	 {{"udp", "DEV", "the other end is across this netdev"},
 	  {"peer", "ADDR[:PORT]", "and on this host; an IPv6 address with a port stands in []"},
 	  {"fabric", "N", "fabric number of a link over UDP, 0 by default"},
-	  {"udp-port", "N", "UDP port of this host, 18514 by default"}},
+	  {"udp-port", "N", "UDP port of this host, 18514 by default"},
+	  {"key-file", "FILE", "key of the fabric, if the uplink is new or has this one"}},
 	 {{"pibctl link add sw0/1 sw1/1", "two switches of this host"},
 	  {"pibctl link add sw0/2 udp eth0 peer 192.0.2.7", "a trunk to another host"}},
 	 add},

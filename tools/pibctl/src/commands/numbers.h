@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Keywords and options with numbers that several commands take.
+// Keywords and options with numbers, or a key, that several commands take.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "commands/arguments.h"
+#include "model/words/key_file.h"
 #include "model/words/parse.h"
 
 namespace pib::ctl {
@@ -36,6 +37,20 @@ inline Status read_udp_port(const Arguments &arguments, std::optional<std::uint1
 {
 	return read_optional(arguments, "udp-port", 1, std::numeric_limits<std::uint16_t>::max(),
 			     port);
+}
+
+/// Leaves the key alone if the keyword, which names a file, is not there.
+inline Status read_key(const Arguments &arguments, std::string_view keyword,
+		       std::optional<Bytes> &key)
+{
+	const auto path = arguments.maybe(keyword);
+	if (!path)
+		return success();
+	auto read = read_key_file(*path);
+	if (!read)
+		return read.error();
+	key = std::move(*read);
+	return success();
 }
 
 /// 10, 10k, 10M or 10G

@@ -81,6 +81,8 @@ void put_udp_link(Request &request, const LinkRequest &link)
 		request.put_u32(PIB_A_FABRIC, *link.fabric);
 	if (link.udp_port)
 		request.put_u16(PIB_A_UDP_PORT, *link.udp_port);
+	if (link.key)
+		request.put_binary(PIB_A_KEY, *link.key);
 }
 
 bool changes_faults(const LinkChange &change)

@@ -242,6 +242,10 @@ TEST(Encode, AddUdpLink)
 	link.udp_port = 6;
 	EXPECT_EQ(attributes_of(encode_add_link(link)),
 		  join({whole, fake::u32(PIB_A_FABRIC, 3), fake::u16(PIB_A_UDP_PORT, 6)}));
+	link.key = Bytes(16, 7);
+	EXPECT_EQ(attributes_of(encode_add_link(link)),
+		  join({whole, fake::u32(PIB_A_FABRIC, 3), fake::u16(PIB_A_UDP_PORT, 6),
+			fake::attribute(PIB_A_KEY, Bytes(16, 7))}));
 }
 
 TEST(Encode, DeleteAndSetLink)

@@ -89,6 +89,7 @@ struct LinkRequest {
 	std::optional<Endpoint> peer;
 	std::optional<std::uint32_t> fabric;
 	std::optional<std::uint16_t> udp_port;
+	std::optional<Bytes> key;
 };
 
 /// A field of a packet that has a value; enum pib_capture_field.
