@@ -68,6 +68,19 @@ changes_mtu() {
 	return $rc
 }
 
+# An MTU that IPv6 does not take, and back: the netdev has lost its groups meanwhile, and is in pib's again.
+in_group() { h 1 ip maddr show dev eth0 | grep -q ff12::7069:62; }
+not_in_group() { ! in_group; }
+too_small_for_ipv6() {
+	pib_add 1 standalone && wait_for 30 by_mtu 1500 && wait_for 20 in_group || return 1
+	h 1 ip link set eth0 mtu 1200
+	wait_for 30 by_mtu 1200 && wait_for 20 not_in_group || { h 1 ip maddr show dev eth0; return 1; }
+	h 1 ip link set eth0 mtu 1500
+	wait_for 30 by_mtu 1500 && wait_for 20 in_group || { h 1 ip maddr show dev eth0; return 1; }
+	h 1 ip -6 addr replace "$(addr6 1)/64" dev eth0 nodad
+	h 1 pibctl del pib0
+}
+
 # The HCA goes, and another one can be made where its netdev is then.
 moves_away() {
 	local rc=0
@@ -108,7 +121,7 @@ rounds() {
 	for ((i = 1; i <= ROUNDS; i++)); do "$1" || { echo "round $i of $ROUNDS"; return 1; }; done
 }
 
-ktap_plan 8
+ktap_plan 9
 hosts_make 2
 modprobe pib
 keep_rtnl_busy >/dev/null 2>&1 &
@@ -119,6 +132,7 @@ check "a netdev that is renamed: the HCA speaks" rounds is_renamed
 check "a netdev that moves to another namespace: the HCA goes" rounds moves_away
 check "a host to speak to" pib_add 2 standalone
 check "a netdev whose MTU changes: data goes by that" rounds changes_mtu
+check "a netdev whose MTU is too small for IPv6 for a while: the host hears discovery by IPv6 again" too_small_for_ipv6
 h 2 pibctl del pib1
 kill $busy
 ip netns add else

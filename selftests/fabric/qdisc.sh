@@ -67,6 +67,12 @@ room() {
 	check "$1: nothing is counted" test "$(counted 1)" = "$before"
 	check "$1: away" no_queue
 }
+# other NAME QDISC...: which drops nothing of what fits a queue, or later than at once; then nothing tells the sender
+other() {
+	check "$1: in the way" queue "${@:2}"
+	check "$1: RC loses nothing" talk
+	check "$1: away" no_queue
+}
 # suite NAME [PEER]
 suite() {
 	check "$1: pib0" pib_add 1 standalone ${2:+peer "$2"}
@@ -77,12 +83,14 @@ suite() {
 	room "$1, a queue with room"
 	drop "$1, a full queue" queue_drops no_queue queue netem limit 4 rate 200mbit
 	drop "$1, a full queue that forgets its oldest" queue_drops no_queue queue_head_drop
+	other "$1, fq" fq
+	other "$1, cake" cake bandwidth 200mbit
 	drop "$1, a firewall" wall_drops no_wall wall
 	check "$1: h2 has dropped nothing" test "$(counted 2)" = 0
 	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
-ktap_plan 55
+ktap_plan 67
 hosts_make 2
 modprobe pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/stranger.*; hosts_clean' EXIT
 
-ktap_plan 73
+ktap_plan 76
 LAYOUT=netns
 hosts_make 3
 
@@ -188,8 +188,16 @@ check "and one address: the other is not theirs while the link is up" grew rx_wr
 # ---- for whom there is no port ----
 
 anew
-fills() { h 3 python3 "$here/strangers.py" crowd eth0 10.77.0.1 16; links_are 63; }
-check "every port is taken" wait_for 40 fills
+fills() {
+	local free=$((62 - $(links)))
+	[ $free -le 0 ] || h 3 python3 "$here/strangers.py" crowd eth0 10.77.0.1 $((free < 16 ? free : 16))
+	links_are 62
+}
+check "every port but one is taken" wait_for 40 fills
+before=$(counted_as rx_no_port)
+check "two who were both answered while it was free echo that" h 3 python3 "$here/strangers.py" copies eth0 10.77.0.1 1 1
+check "one of them gets it" wait_for 20 links_are 63
+check "the other is counted" wait_for 10 grew rx_no_port "$before" 1
 before=$(counted_as rx_no_port)
 check "one more" greet 10.77.0.1 255 3 1 0
 check "is told so" seen '.refusals == [1] and .heard <= .said'
