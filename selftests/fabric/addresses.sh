@@ -124,7 +124,7 @@ renumbered() {
 	wait_for 20 speaks_from 1 10.77.0.31 && wait_for 20 pair 2 1 30 ibv_rc_pingpong
 }
 
-ktap_plan 60
+ktap_plan 72
 hosts_make 2
 for k in 1 2; do h $k sysctl -qw net.ipv4.conf.all.promote_secondaries=1 net.ipv4.conf.eth0.promote_secondaries=1; done
 modprobe pib
@@ -155,6 +155,28 @@ check "h1 speaks from the next one" wait_for 10 speaks_from 1 fd78::11
 check "in the same session" [ "$(session)" = "$before" ]
 check "data" pair 1 2 60 ibv_rc_pingpong
 check "both go" parted
+
+# A trunk knows its peer by IPv4 and IPv6. When the addresses of one are gone it goes on by the other.
+by() { [[ $(peer 1 .address) = "$1"* ]] && [[ $(peer 2 .address) = "$1"* ]]; }
+by_either() { by 10.77.0. || by "[fd77:"; }
+lose() { for k in 1 2; do ip -n h$k "$1" addr flush dev eth0 scope global || return; done; }
+other_protocol() {
+	check "two host switches that find each other" eval 'pib_add 1 standalone && pib_add 2 standalone && wait_for 30 by_either'
+	check "IPv6 is gone" lose -6
+	check "the trunk is one by IPv4" wait_for 30 by 10.77.0.
+	check "data passes" wait_for 60 pair 2 1 20 ibv_rc_pingpong
+	check "IPv6 is back" eval 'address 1 -6 add fd77::1 nodad && address 2 -6 add fd77::2 nodad'
+	check "IPv4 is gone" lose -4
+	check "the trunk has moved to IPv6" wait_for 60 by "[fd77:"
+	hosts_side_net
+	check "data passes" wait_for 60 pair 2 1 20 ibv_rc_pingpong
+	for k in 1 2; do ip -n h$k link del side$k 2>/dev/null; done
+	check "IPv4 is back, and IPv6 gone" eval 'address 1 -4 add 10.77.0.1 && address 2 -4 add 10.77.0.2 && lose -6'
+	check "the trunk has moved to IPv4" wait_for 60 by 10.77.0.
+	check "data passes" wait_for 60 pair 2 1 20 ibv_rc_pingpong
+	check "both go" parted
+}
+other_protocol
 
 for k in 1 2; do h $k sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1; done
 check "two host switches that find each other" eval 'pib_add 1 standalone && pib_add 2 standalone && wait_for 30 peer 1 .up'

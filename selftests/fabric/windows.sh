@@ -6,14 +6,15 @@
 #
 #	h1 eth0 --+-------+-- eth0 h2		the bridge lets 40 Mbit/s through to h2, or 32
 #	   pib0   | net0  |      pib1, SM
-#	          +-------+-- eth0 sw		sw: pibnetd
+#	h3 eth0 --+       |			h3 calls h2, by whose host switch h1's data passes
+#	   pib2   +-------+-- eth0 sw		sw: pibnetd
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
 . "$here/../lib/programs.sh"
-trap 'pkill -x windowed; rm -rf /tmp/windows; netd_clean' EXIT
+trap 'pkill -x windowed; rm -rf /tmp/windows; netd_clean h3' EXIT
 
 HOSTS=2
 LAYOUT=netns
@@ -25,6 +26,7 @@ net_make() {
 	bridge net0
 	cable h1 eth0 net0 10.77.0.1/24
 	cable h2 eth0 net0 10.77.0.2/24
+	cable h3 eth0 net0 10.77.0.3/24
 	cable sw eth0 net0 10.77.0.9/24
 	ip netns exec h1 ping -c 1 -W 5 10.77.0.2 && ip netns exec h1 ping -c 1 -W 5 10.77.0.9
 }
@@ -163,11 +165,12 @@ settled() {
 }
 has_waited() { no_less "$(counter 1 tx_waits)" "$1"; }
 
-# hold: data of VLs 0 to 7 and CREDITs stay on the way to h2; all else goes on, keepalives and subnet management above all.
+# hold DEV: data of VLs 0 to 7 and CREDITs stay on the way by that port of the bridge; all else goes on, keepalives and subnet
+# management above all.
 hold() {
-	local to=(ip netns exec hub tc filter add dev h2.eth0 parent 1: protocol ip u32)
-	ip netns exec hub tc qdisc replace dev h2.eth0 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
-		ip netns exec hub tc qdisc add dev h2.eth0 parent 1:3 handle 30: netem delay 600s limit 100000 &&
+	local to=(ip netns exec hub tc filter add dev "$1" parent 1: protocol ip u32)
+	ip netns exec hub tc qdisc replace dev "$1" root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+		ip netns exec hub tc qdisc add dev "$1" parent 1:3 handle 30: netem delay 600s limit 100000 &&
 		"${to[@]}" match u8 0x20 0xff at 28 match u8 0 0x80 at 36 flowid 1:3 &&
 		"${to[@]}" match u8 0x25 0xff at 28 flowid 1:3 && "${to[@]}" match u8 0x26 0xff at 28 flowid 1:3
 }
@@ -206,7 +209,7 @@ stands() {
 	# shellcheck disable=SC2046 # words
 	flows $(many)
 	check "$name: SL 0 has begun" wait_for 60 grown 0 "$(taken 0)" 500000
-	check "$name: the way stands still" hold
+	check "$name: the way stands still" hold h2.eth0
 	check "$name: the VL is closed, again and again" just_closed 3
 	check "$name: that is shown" vl_waits
 	check "$name: and in text" text_waits
@@ -224,7 +227,53 @@ stands() {
 	flows_stop
 }
 
-ktap_plan 83
+# on_way: bytes of VL 0 that are on their way from the host switch of h2 to h3, and whether its window is closed
+on_way() {
+	h 2 pibctl -j show links | jq -r '[.links[] | select(.address // "" | startswith("10.77.0.3:")) | .vls[] | select(.vl == 0)][0]
+		| "\(.on_way) \(.waits)"'
+}
+# Data that passes a switch cannot be held back. The bytes that h3 has not taken in grow to 8 MiB, and a super-packet more, and
+# then the switch drops.
+MOST=$((8 << 20)) SUPER=$((80 << 10))
+is_full() { local b w; read -r b w < <(on_way); [ "${b:-0}" -ge $MOST ] && [ "$w" = true ]; }
+# bounded TIMES: and never to more; it is looked at so often
+bounded() {
+	local n most=0 b
+	for ((n = 0; n < $1; n++)); do
+		read -r b _ < <(on_way)
+		[ "${b:-0}" -le "$most" ] || most=$b
+	done
+	echo "$most bytes at most"
+	[ "$most" -gt $((1 << 20)) ] && [ "$most" -le $((MOST + SUPER)) ]
+}
+overdrawn() { [ "$(counter 2 tx_overdrawn)" -gt "$1" ]; }
+# passes: h1's data goes to h3 by the host switch of h2
+passes() {
+	local before i
+	HOSTS=3
+	check "passing: a subnet manager's host" pib_add 2 windows on
+	check "passing: pib0 and pib2 call it" eval 'pib_add 1 peer 10.77.0.2 windows on && pib_add 3 peer 10.77.0.2 windows on'
+	check "passing: a subnet manager" sm_start 2 -Q -F /tmp/windows.conf
+	check "passing: ACTIVE" wait_active 60
+	check "passing: all links have windows" eval 'link_has 1 true && link_has 2 true && link_has 3 true'
+	before=$(counter 2 tx_overdrawn)
+	check "passing: the way to h3 stands still" hold h3.eth0
+	# shellcheck disable=SC2046 # words
+	flows $(for ((i = 0; i < MANY; i++)); do echo -n "pib0:pib2:0 "; done)
+	check "passing: 8 MiB are on their way" wait_for 60 is_full
+	check "passing: more is dropped" wait_for 30 overdrawn "$before"
+	check "passing: and never were more" bounded 10
+	check "passing: pib0 did not wait" same "$(counter 1 tx_waits)" 0
+	check "passing: the links are up" wait_active 1
+	flows_stop
+	check "passing: the way is free" ip netns exec hub tc qdisc del dev h3.eth0 root
+	check "passing: data passes" pair 3 1 30 ibv_uc_pingpong
+	sm_stop 2
+	check "passing: deleted" eval 'h 1 pibctl del pib0 && h 3 pibctl del pib2 && h 2 pibctl del pib1'
+	HOSTS=2
+}
+
+ktap_plan 97
 modprobe -a sch_netem
 check "three hosts" net_make
 check "the program" program flows /tmp/windows/windowed
@@ -262,6 +311,8 @@ check "keyed: VLs have waited" no_less "$(counter 1 tx_waits)" 1
 check "keyed: no credits were bad" same "$(counter 1 rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
 end keyed
 MBIT=40
+
+passes
 
 # Its sockets as large as a service's.
 sysctl -qw net.core.wmem_max=8388608 net.core.rmem_max=8388608
