@@ -343,6 +343,7 @@ TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel)
 		{"link", "add", "sw0/1", "sw1/1", "udp", "eth0"},
 		{"link", "add", "sw0/1", "udp", "eth0"},
 		{"link", "add", "sw0/1", "sw1/1", "fabric", "1"},
+		{"link", "add", "sw0/1", "sw1/1", "key-file", "/dev/null"},
 		{"link", "add", "sw0/1", "udp", "eth0", "peer", "192.0.2.1", "udp-port", "0"},
 		{"link", "set", "sw0/1", "sideways"},
 		{"link", "set", "sw0/1"},
