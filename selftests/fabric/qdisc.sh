@@ -21,14 +21,17 @@ told() { jq -s "map(select(.reason == \"tx_dropped\") | .count) | $1" "$dir/trac
 talk() { pair 1 2 120 ibv_rc_pingpong -c -s 1048576 -n 10; }
 none() { echo "$(counted 1) $(counted 2)"; [ "$(counted 1) $(counted 2)" = "0 0" ]; }
 
-# queue QDISC...: for what h1 sends to pib's port; all else has another one
-queue() {
+# A class has what h1 sends to pib's port, and its queue is exchanged. The netdev's own qdisc is not, for Linux drops what comes while
+# another one takes its place.
+class() {
 	h 1 tc qdisc add dev eth0 root handle 1: prio &&
 		h 1 tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip dport 18514 0xffff flowid 1:3 &&
-		h 1 tc filter add dev eth0 parent 1: protocol ipv6 u32 match ip6 dport 18514 0xffff flowid 1:3 &&
-		h 1 tc qdisc add dev eth0 parent 1:3 handle 30: "$@"
+		h 1 tc filter add dev eth0 parent 1: protocol ipv6 u32 match ip6 dport 18514 0xffff flowid 1:3
 }
-no_queue() { h 1 tc qdisc del dev eth0 root; }
+no_class() { h 1 tc qdisc del dev eth0 root; }
+# queue QDISC...
+queue() { h 1 tc qdisc add dev eth0 parent 1:3 handle 30: "$@"; }
+no_queue() { h 1 tc qdisc del dev eth0 parent 1:3 handle 30:; }
 # It takes the new one and drops its oldest.
 queue_head_drop() { queue tbf rate 200mbit burst 100000 limit 200000 && h 1 tc qdisc add dev eth0 parent 30: handle 31: pfifo_head_drop limit 4; }
 queue_drops() { h 1 tc -s -j qdisc show dev eth0 | jq '.[] | select(.handle == "30:").drops'; }
@@ -61,7 +64,7 @@ drop() {
 room() {
 	local before
 	check "$1: in the way" queue tbf rate 200mbit burst 100000 limit 10000000
-	before=$(counted 1)	# Linux drops what comes while a qdisc takes another one's place
+	before=$(counted 1)
 	check "$1: traffic" talk
 	check "$1: dropped nothing" test "$(queue_drops)" = 0
 	check "$1: nothing is counted" test "$(counted 1)" = "$before"
@@ -80,17 +83,19 @@ suite() {
 	check "$1: ACTIVE" wait_active 60
 	check "$1: traffic" talk
 	check "$1: nothing is dropped where there is no queue" none
+	check "$1: a class for pib" class
 	room "$1, a queue with room"
 	drop "$1, a full queue" queue_drops no_queue queue netem limit 4 rate 200mbit
 	drop "$1, a full queue that forgets its oldest" queue_drops no_queue queue_head_drop
 	other "$1, fq" fq
 	other "$1, cake" cake bandwidth 200mbit
 	drop "$1, a firewall" wall_drops no_wall wall
+	check "$1: no class for pib" no_class
 	check "$1: h2 has dropped nothing" test "$(counted 2)" = 0
 	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
-ktap_plan 67
+ktap_plan 71
 hosts_make 2
 modprobe pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
