@@ -71,14 +71,15 @@ changes_mtu() {
 # An MTU that IPv6 does not take, and back: the netdev has lost its groups meanwhile, and is in pib's again.
 in_group() { h 1 ip maddr show dev eth0 | grep -q ff12::7069:62; }
 not_in_group() { ! in_group; }
+goes_by() { wait_for 30 by_mtu "$1" && wait_for 20 "$2" || { h 1 pibctl show links; h 1 ip maddr show dev eth0; return 1; }; }
 too_small_for_ipv6() {
-	pib_add 1 standalone && wait_for 30 by_mtu 1500 && wait_for 20 in_group || return 1
-	h 1 ip link set eth0 mtu 1200
-	wait_for 30 by_mtu 1200 && wait_for 20 not_in_group || { h 1 ip maddr show dev eth0; return 1; }
-	h 1 ip link set eth0 mtu 1500
-	wait_for 30 by_mtu 1500 && wait_for 20 in_group || { h 1 ip maddr show dev eth0; return 1; }
-	h 1 ip -6 addr replace "$(addr6 1)/64" dev eth0 nodad
-	h 1 pibctl del pib0
+	local rc=0
+	pib_add 1 standalone && goes_by 1500 in_group || rc=1
+	h 1 ip link set eth0 mtu 1200 && goes_by 1200 not_in_group || rc=1
+	h 1 ip link set eth0 mtu 1500 && goes_by 1500 in_group || rc=1
+	h 1 ip -6 addr replace "$(addr6 1)/64" dev eth0 nodad || rc=1
+	h 1 pibctl del pib0 || rc=1
+	return $rc
 }
 
 # The HCA goes, and another one can be made where its netdev is then.
