@@ -13,7 +13,6 @@
  * over, and share datagrams: what one costs is paid once for all that are in it.
  */
 #include <linux/percpu.h>
-#include <linux/sizes.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
@@ -42,11 +41,9 @@
 #define WIRE_MAX_BYTES	65000
 /* An MTU that leaves less than this for a segment is left to IP. */
 #define PIB_SEG_ROOM_MIN	(PIB_SEG_HDR_LEN + PIB_SEG_MIN)
-/*
- * Up to this size a datagram alone is put into linear memory: the most that 4 KiB hold. More would
- * come from a slab of 8 KiB, all of which most kernels clear first.
- */
-#define WIRE_LINEAR	(SKB_WITH_OVERHEAD(SZ_4K) - PIB_UDP_SOCK_HEADROOM)
+/* A datagram alone is put into linear memory up to this size. */
+#define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_SEAL_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + \
+			 2 * PIB_ICRC_LEN)
 
 /**
  * struct writer - position in an skb at which the next byte goes
