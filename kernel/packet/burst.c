@@ -347,7 +347,7 @@ static const void *segs_chunk(struct pib_burst *b, u32 off, u32 *len)
 	return NULL;
 }
 
-/* Return: the byte @off of a fragment, or of what follows it; NULL: it is not mapped. */
+/* Return: the address of byte @off of a fragment; NULL: the fragment is not mapped. */
 static const void *frag_byte(const skb_frag_t *frag, u32 off)
 {
 	const u8 *start = skb_frag_address_safe(frag);

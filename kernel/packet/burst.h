@@ -293,7 +293,8 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);
 const void *pib_skb_chunk(const struct sk_buff *skb, u32 off, u32 *len);
 
 /**
- * struct pib_skb_run - bytes of an skb that lie in one piece: those that were found last
+ * struct pib_skb_run - bytes of an skb that lie in one piece: those that were found last. Good for
+ *	one skb, while nobody changes its data or fragments.
  * @at: the first of them
  * @off: where in the skb that is
  * @len: number of them, 0 at first

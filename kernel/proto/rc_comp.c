@@ -550,7 +550,7 @@ static void ack_timeout(struct pib_req *r)
 
 /*
  * An answer is late by the round trip: ask with the last packet, then go back (rc_rtt.c). That a
- * READ takes long says nothing of losses the first time: its window stays.
+ * READ takes long says nothing of losses at first: its window stays.
  */
 static void answer_late(struct pib_req *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 6a7773b3bbf5cf6e0c9cd113e4b1baa49c5f498c414bb590b3aea29c6ef4d26e */
+/* sha256 99163c2258d3eb4d91af816b91b521d6e9b6e9617a28b9c92db76f10427b2f33 */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

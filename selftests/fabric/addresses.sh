@@ -156,7 +156,7 @@ check "in the same session" [ "$(session)" = "$before" ]
 check "data" pair 1 2 60 ibv_rc_pingpong
 check "both go" parted
 
-# A trunk knows its peer by IPv4 and IPv6, by the address of the link there. When the addresses of one are gone it goes on by the other.
+# A trunk knows its peer by IPv4 and IPv6, by the address of the link there. When the addresses of one are gone it is there again by the other.
 by() { [[ $(peer 1 .address) = "$1"* ]] && [[ $(peer 2 .address) = "$1"* ]]; }
 by_either() { by 10.77.0. || by "["; }
 lose() { for k in 1 2; do ip -n h$k "$1" addr flush dev eth0 || return; done; }
@@ -170,12 +170,12 @@ other_protocol() {
 	check "data passes" wait_for 60 pair 2 1 20 ibv_rc_pingpong
 	check "IPv6 is back" eval "address 1 -6 add $link1 nodad && address 2 -6 add $link2 nodad"
 	check "IPv4 is gone" lose -4
-	check "the trunk has moved to IPv6" wait_for 60 by "["
+	check "the trunk is one by IPv6" wait_for 60 by "["
 	hosts_side_net
 	check "data passes" wait_for 60 pair 2 1 20 ibv_rc_pingpong
 	for k in 1 2; do ip -n h$k link del side$k 2>/dev/null; done
 	check "IPv4 is back, and IPv6 gone" eval 'address 1 -4 add 10.77.0.1 && address 2 -4 add 10.77.0.2 && lose -6'
-	check "the trunk has moved to IPv4" wait_for 60 by 10.77.0.
+	check "the trunk is one by IPv4 again" wait_for 60 by 10.77.0.
 	check "data passes" wait_for 60 pair 2 1 20 ibv_rc_pingpong
 	check "both go" parted
 }

@@ -133,7 +133,7 @@ check "a netdev that is renamed: the HCA speaks" rounds is_renamed
 check "a netdev that moves to another namespace: the HCA goes" rounds moves_away
 check "a host to speak to" pib_add 2 standalone
 check "a netdev whose MTU changes: data goes by that" rounds changes_mtu
-check "a netdev whose MTU is too small for IPv6 for a while: the host hears discovery by IPv6 again" too_small_for_ipv6
+check "a netdev whose MTU is too small for IPv6 for a while: pib is in its group again" too_small_for_ipv6
 h 2 pibctl del pib1
 kill $busy
 ip netns add else

@@ -34,6 +34,7 @@ queue() { h 1 tc qdisc add dev eth0 parent 1:3 handle 30: "$@"; }
 no_queue() { h 1 tc qdisc del dev eth0 parent 1:3 handle 30:; }
 # It takes the new one and drops its oldest.
 queue_head_drop() { queue tbf rate 200mbit burst 100000 limit 200000 && h 1 tc qdisc add dev eth0 parent 30: handle 31: pfifo_head_drop limit 4; }
+has_passed() { h 1 tc -s -j qdisc show dev eth0 | jq -e '.[] | select(.handle == "30:") | .packets > 100'; }
 queue_drops() { h 1 tc -s -j qdisc show dev eth0 | jq '.[] | select(.handle == "30:").drops'; }
 
 wall() { h 1 nft 'add table inet wall; add chain inet wall out { type filter hook output priority 0; }; add rule inet wall out udp dport 18514 numgen random mod 10 < 1 counter drop'; }
@@ -70,10 +71,11 @@ room() {
 	check "$1: nothing is counted" test "$(counted 1)" = "$before"
 	check "$1: away" no_queue
 }
-# other NAME QDISC...: which drops nothing of what fits a queue, or later than at once; then nothing tells the sender
+# other NAME QDISC...: which drops, if at all, when a packet would leave, and of that the sender is not told
 other() {
 	check "$1: in the way" queue "${@:2}"
 	check "$1: RC loses nothing" talk
+	check "$1: which went through it" has_passed
 	check "$1: away" no_queue
 }
 # suite NAME [PEER]
@@ -95,7 +97,7 @@ suite() {
 	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
-ktap_plan 71
+ktap_plan 75
 hosts_make 2
 modprobe pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing

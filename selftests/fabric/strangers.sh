@@ -188,8 +188,12 @@ check "and one address: the other is not theirs while the link is up" grew rx_wr
 # ---- for whom there is no port ----
 
 anew
+# A link is made after its echo was sent.
+settled() { local before; before=$(links) && sleep 0.5 && [ "$(links)" = "$before" ]; }
 fills() {
-	local free=$((62 - $(links)))
+	local free
+	settled || return
+	free=$((62 - $(links)))
 	[ $free -le 0 ] || h 3 python3 "$here/strangers.py" crowd eth0 10.77.0.1 $((free < 16 ? free : 16))
 	links_are 62
 }

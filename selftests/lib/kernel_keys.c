@@ -34,7 +34,7 @@ static void read_key(const char *name)
 	int i;
 
 	if (fd < 0 || read(fd, bytes, sizeof(bytes)) != sizeof(bytes))
-		error(1, errno, "%s: no key of %zu bytes", name, sizeof(bytes));
+		error(2, errno, "%s: no key of %zu bytes", name, sizeof(bytes));
 	close(fd);
 	for (i = 0; i < KEY_WORDS; i++)
 		inverted[i] = ~bytes[i];

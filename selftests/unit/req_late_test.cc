@@ -247,7 +247,7 @@ TEST(ReqLate, BurstsAreAQuarterOfASmallWindow)
 }
 
 // A READ may take long for other reasons.
-TEST(ReqLate, TheWindowStaysWhereAReadIsLateOnce)
+TEST(ReqLate, TheWindowStaysWhereAReadIsLateAtFirst)
 {
 	Lossy q;
 	uint32_t window = q.n.req.cwnd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 6a7773b3bbf5cf6e0c9cd113e4b1baa49c5f498c414bb590b3aea29c6ef4d26e */
+/*	sha256 99163c2258d3eb4d91af816b91b521d6e9b6e9617a28b9c92db76f10427b2f33 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
