@@ -23,9 +23,9 @@ both() {
 	shift
 	while [ "$1" != -- ]; do server+=("$1"); shift; done
 	shift
-	h 2 timeout $seconds "${server[@]}" >/tmp/server 2>&1 & pid=$!
+	h 2 timeout -k 5 $seconds "${server[@]}" >/tmp/server 2>&1 & pid=$!
 	sleep $((2 * ${PIB_SLOW:-1}))
-	timeout $seconds "$@" >/tmp/client 2>&1 || rc=$?
+	timeout -k 5 $seconds "$@" >/tmp/client 2>&1 || rc=$?
 	if [ $rc != 0 ] || [ -n "${forever:-}" ]; then h 2 pkill -x "${server[0]:0:15}"; fi
 	wait $pid || [ -n "${forever:-}" ] || { [ $rc != 0 ] || rc=1; }
 	[ $rc = 0 ] || { echo "status $rc; client:"; tail -n 15 /tmp/client; echo "server:"; tail -n 15 /tmp/server; }
