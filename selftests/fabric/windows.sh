@@ -268,13 +268,14 @@ passes() {
 	check "passing: the links are up" wait_active 1
 	flows_stop
 	check "passing: the way is free" ip netns exec hub tc qdisc del dev h3.eth0 root
-	check "passing: data passes" pair 3 1 30 ibv_uc_pingpong
+	check "passing: the link of h3 is back, if it had ended" wait_active 60
+	check "passing: data passes" wait_for 60 pair 3 1 30 ibv_uc_pingpong
 	sm_stop 2
 	check "passing: deleted" eval 'h 1 pibctl del pib0 && h 3 pibctl del pib2 && h 2 pibctl del pib1'
 	HOSTS=2
 }
 
-ktap_plan 96
+ktap_plan 97
 modprobe -a sch_netem
 check "three hosts" net_make
 check "the program" program flows /tmp/windows/windowed
