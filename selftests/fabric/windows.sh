@@ -292,7 +292,7 @@ check "one end: the link has none" link_has 1 false
 check "on: h2 has them" h 2 pibctl set pib1 windows on
 both
 check "on: VLs wait" wait_for 30 has_waited 1
-check "on: both links say so" eval 'wait_for 20 link_has 1 true && wait_for 20 link_has 2 true' # h2's begins anew
+check "on: both links say so" eval 'wait_for 20 link_has 1 true && wait_for 20 link_has 2 true' # h2's begins again
 flows_stop
 shares on
 stands still
