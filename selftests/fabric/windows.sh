@@ -235,12 +235,14 @@ on_way() {
 # Data that passes a switch cannot be held back. The bytes that h3 has not taken in grow to 8 MiB, and a super-packet more, and
 # then the switch drops.
 MOST=$((8 << 20)) SUPER=$((80 << 10))
-# follow COUNT: what is on its way until the switch has dropped, with COUNT dropped before, into $most and $closed. Before long the
-# link ends, since its way stands still.
+# follow COUNT: what is on its way until the switch has dropped, with COUNT dropped before, into $most and $closed. Now and
+# then the VL is not among what is shown, though the port is up; why is not known.
 follow() {
-	local b w late=0 end=$((SECONDS + 60))
+	local b w late=0 end=$((SECONDS + 90))
 	most=0 closed=false
-	while [ $late -lt 5 ] && [ $SECONDS -lt $end ] && read -r b w < <(on_way) && [[ $b =~ ^[0-9]+$ ]]; do
+	while [ $late -lt 5 ] && [ $SECONDS -lt $end ]; do
+		read -r b w < <(on_way)
+		[[ $b =~ ^[0-9]+$ ]] || b=0
 		[ "$b" -le "$most" ] || most=$b
 		[ "$w" != true ] || closed=true
 		! overdrawn "$1" || late=$((late + 1))
@@ -265,16 +267,17 @@ passes() {
 	check "passing: 8 MiB are on their way" test "$most $closed" = "$((most < MOST ? MOST : most)) true"
 	check "passing: more is dropped" overdrawn "$before"
 	check "passing: and never were more" test "$most" -le $((MOST + SUPER))
+	check "passing: the links are up" wait_active 1
 	flows_stop
 	check "passing: the way is free" ip netns exec hub tc qdisc del dev h3.eth0 root
-	check "passing: the link of h3 is back, if it had ended" wait_active 60
+	check "passing: and still are" wait_active 60
 	check "passing: data passes" wait_for 60 pair 3 1 30 ibv_uc_pingpong
 	sm_stop 2
 	check "passing: deleted" eval 'h 1 pibctl del pib0 && h 3 pibctl del pib2 && h 2 pibctl del pib1'
 	HOSTS=2
 }
 
-ktap_plan 96
+ktap_plan 97
 modprobe -a sch_netem
 check "three hosts" net_make
 check "the program" program flows /tmp/windows/windowed
