@@ -10,7 +10,6 @@
  */
 #include <linux/delay.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "rc.h"
 
@@ -33,57 +32,12 @@ static int fillers = 3;	/* QPs whose packets fill a cable whose buffer has room 
 static bool go;
 module_param(go, bool, 0644);
 
-struct drain_end {
-	struct ib_device *ib;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
-	struct ib_qp *qp;
-	u8 *mem;
-};
-
-static int drain_open(struct drain_end *e, const char *name)
+static int drain_poll(struct rc_end *e, enum ib_wc_status status)
 {
-	struct ib_cq_init_attr cq = { .cqe = 16 };
-
-	e->mem = kmalloc(LEN, GFP_KERNEL);
-	e->ib = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
-	if (!e->ib || !e->mem)
-		return -ENODEV;
-	e->pd = ib_alloc_pd(e->ib, IB_PD_UNSAFE_GLOBAL_RKEY);
-	if (IS_ERR(e->pd))
-		return PTR_ERR(e->pd);
-	e->cq = ib_create_cq(e->ib, NULL, NULL, NULL, &cq);
-	return PTR_ERR_OR_ZERO(e->cq);
+	return rc_poll_for(e, 30, status, dev_name(&e->ib->dev));
 }
 
-static void drain_close(struct drain_end *e)
-{
-	if (!IS_ERR_OR_NULL(e->cq))
-		ib_destroy_cq(e->cq);
-	if (!IS_ERR_OR_NULL(e->pd))
-		ib_dealloc_pd(e->pd);
-	if (e->ib)
-		ib_device_put(e->ib);
-	kfree(e->mem);
-}
-
-static int drain_create(struct drain_end *e)
-{
-	e->qp = rc_create(e->pd, e->cq);
-	return PTR_ERR_OR_ZERO(e->qp);
-}
-
-static int drain_connect(struct drain_end *e, const struct drain_end *to)
-{
-	return rc_connect(e->qp, to->ib, to->qp->qp_num, 1, TIMEOUT);
-}
-
-static int drain_poll(struct drain_end *e, enum ib_wc_status status)
-{
-	return rc_poll(e->cq, 30, status, dev_name(&e->ib->dev));
-}
-
-static int drain_recv(struct drain_end *e, u32 len)
+static int drain_recv(struct rc_end *e, u32 len)
 {
 	struct ib_sge sge = {
 		.addr = (uintptr_t)e->mem, .length = len, .lkey = e->pd->local_dma_lkey,
@@ -93,8 +47,8 @@ static int drain_recv(struct drain_end *e, u32 len)
 	return ib_post_recv(e->qp, &wr, NULL);
 }
 
-static int drain_send(struct drain_end *e, enum ib_wr_opcode opcode, u32 len,
-		      const struct drain_end *from)
+static int drain_send(struct rc_end *e, enum ib_wr_opcode opcode, u32 len,
+		      const struct rc_end *from)
 {
 	struct ib_sge sge = {
 		.addr = (uintptr_t)e->mem, .length = len, .lkey = e->pd->local_dma_lkey,
@@ -109,7 +63,7 @@ static int drain_send(struct drain_end *e, enum ib_wr_opcode opcode, u32 len,
 }
 
 /* The QP's work request is flushed, and with that its pages are the consumer's again. */
-static int drain_take_back(struct drain_end *e)
+static int drain_take_back(struct rc_end *e)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int err = ib_modify_qp(e->qp, &attr, IB_QP_STATE) ?: drain_poll(e, IB_WC_WR_FLUSH_ERR);
@@ -118,7 +72,7 @@ static int drain_take_back(struct drain_end *e)
 	return err;
 }
 
-static int drain_arrived(const struct drain_end *e, u32 len, const char *what)
+static int drain_arrived(const struct rc_end *e, u32 len, const char *what)
 {
 	if (!memchr_inv(e->mem, OLD, len))
 		return 0;
@@ -127,7 +81,7 @@ static int drain_arrived(const struct drain_end *e, u32 len, const char *what)
 }
 
 /* The send is in the cable when the QP is drained. */
-static int drain_sent(struct drain_end *a, struct drain_end *b)
+static int drain_sent(struct rc_end *a, struct rc_end *b)
 {
 	int err = drain_recv(b, PACKET) ?: drain_send(a, IB_WR_SEND, PACKET, b);
 
@@ -139,7 +93,7 @@ static int drain_sent(struct drain_end *a, struct drain_end *b)
 }
 
 /* The answer is in the cable, which the request has passed, when the QP is drained. */
-static int drain_read(struct drain_end *a, struct drain_end *b)
+static int drain_read(struct rc_end *a, struct rc_end *b)
 {
 	int err = drain_recv(a, 1) ?: drain_send(b, IB_WR_RDMA_READ, LEN, a);
 
@@ -159,7 +113,7 @@ static int drain_wait_to_go(void)
 	return READ_ONCE(go) ? 0 : -ETIMEDOUT;
 }
 
-static int drain_stall(struct drain_end *a, struct drain_end *b)
+static int drain_stall(struct rc_end *a, struct rc_end *b)
 {
 	int err = drain_recv(b, PACKET) ?: drain_send(a, IB_WR_SEND, PACKET, b);
 
@@ -176,36 +130,33 @@ static int drain_stall(struct drain_end *a, struct drain_end *b)
 	return -EPROTO;
 }
 
-static int drain_pair(struct drain_end *a, struct drain_end *b,
-		      int (*run)(struct drain_end *a, struct drain_end *b))
+static int drain_pair(struct rc_end *a, struct rc_end *b,
+		      int (*run)(struct rc_end *a, struct rc_end *b))
 {
-	int err = drain_create(a);
+	int err;
 
-	if (err)
-		return err;
-	err = drain_create(b);
-	if (!err) {
-		memset(a->mem, OLD, LEN);
-		memset(b->mem, 0, LEN);
-		err = drain_connect(a, b) ?: drain_connect(b, a) ?: run(a, b);
-		ib_destroy_qp(b->qp);
-	}
-	ib_destroy_qp(a->qp);
+	memset(a->mem, OLD, LEN);
+	memset(b->mem, 0, LEN);
+	err = rc_pair(a, b, 1, TIMEOUT) ?: run(a, b);
+	rc_destroy(b);
+	rc_destroy(a);
 	return err;
 }
 
 /* QPs of the same ends fill the cable; the other end posts no receives for them. */
-static int drain_stalled(struct drain_end *a, struct drain_end *b)
+static int drain_stalled(struct rc_end *a, struct rc_end *b)
 {
-	struct drain_end next_a = *a, next_b = *b;
+	struct rc_end next_a = *a, next_b = *b;
 	int err = drain_send(a, IB_WR_SEND, PACKET, b);
 
 	if (err)
 		return err;
+	next_a.qp = NULL;
+	next_b.qp = NULL;
 	return drain_pair(&next_a, &next_b, --fillers ? drain_stalled : drain_stall);
 }
 
-static int drain_in_cable(struct drain_end *a, struct drain_end *b)
+static int drain_in_cable(struct rc_end *a, struct rc_end *b)
 {
 	int sent = drain_pair(a, b, drain_sent);
 	int read = drain_pair(a, b, drain_read);
@@ -215,15 +166,16 @@ static int drain_in_cable(struct drain_end *a, struct drain_end *b)
 
 static int __init drain_init(void)
 {
-	struct drain_end a = {}, b = {};
-	int err = drain_open(&a, dev) ?: drain_open(&b, peer);
+	struct rc_end a = {}, b = {};
+	int err = rc_open(&a, dev, LEN, IB_PD_UNSAFE_GLOBAL_RKEY) ?:
+		  rc_open(&b, peer, LEN, IB_PD_UNSAFE_GLOBAL_RKEY);
 
 	if (!err && stalled)
 		err = drain_pair(&a, &b, drain_stalled);
 	else if (!err)
 		err = drain_in_cable(&a, &b);
-	drain_close(&b);
-	drain_close(&a);
+	rc_close(&b);
+	rc_close(&a);
 	pr_info("drain: %d\n", err);
 	return err;
 }

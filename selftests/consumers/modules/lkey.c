@@ -5,7 +5,6 @@
  * ends are on the device "dev".
  */
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 #include "rc.h"
 
@@ -14,129 +13,55 @@
 static char *dev = "pib0";
 module_param(dev, charp, 0444);
 
-/**
- * struct lkey_ends - both ends, of one protection domain
- * @ib: their device
- * @pd: their protection domain
- * @mr: the region of the one that is sent to
- * @cq: of each
- * @qp: of each: the one that is sent to, and its peer
- * @mem: a page
- */
-struct lkey_ends {
-	struct ib_device *ib;
-	struct ib_pd *pd;
-	struct ib_mr *mr;
-	struct ib_cq *cq[2];
-	struct ib_qp *qp[2];
-	u8 *mem;
-};
-
-static int lkey_open(struct lkey_ends *e)
+/* Send eight bytes from @b to the region of @a, through its key, by @opcode. */
+static int lkey_send(struct rc_end *a, struct rc_end *b, enum ib_wr_opcode opcode)
 {
-	struct ib_cq_init_attr attr = { .cqe = 16 };
-	int i;
-
-	e->mem = (u8 *)get_zeroed_page(GFP_KERNEL);
-	e->ib = ib_device_get_by_name(dev, RDMA_DRIVER_UNKNOWN);
-	if (!e->ib || !e->mem)
-		return -ENODEV;
-	e->pd = ib_alloc_pd(e->ib, 0);
-	if (IS_ERR(e->pd))
-		return PTR_ERR(e->pd);
-	for (i = 0; i < 2; i++) {
-		e->cq[i] = ib_create_cq(e->ib, NULL, NULL, NULL, &attr);
-		if (IS_ERR(e->cq[i]))
-			return PTR_ERR(e->cq[i]);
-	}
-	e->mr = ib_alloc_mr(e->pd, IB_MR_TYPE_MEM_REG, 1);
-	return PTR_ERR_OR_ZERO(e->mr);
-}
-
-static void lkey_disconnect(struct lkey_ends *e)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (!IS_ERR_OR_NULL(e->qp[i]))
-			ib_destroy_qp(e->qp[i]);
-		e->qp[i] = NULL;
-	}
-}
-
-static void lkey_close(struct lkey_ends *e)
-{
-	int i;
-
-	lkey_disconnect(e);
-	if (!IS_ERR_OR_NULL(e->mr))
-		ib_dereg_mr(e->mr);
-	for (i = 0; i < 2; i++)
-		if (!IS_ERR_OR_NULL(e->cq[i]))
-			ib_destroy_cq(e->cq[i]);
-	if (!IS_ERR_OR_NULL(e->pd))
-		ib_dealloc_pd(e->pd);
-	if (e->ib)
-		ib_device_put(e->ib);
-	free_page((unsigned long)e->mem);
-}
-
-static int lkey_connect(struct lkey_ends *e)
-{
-	int i, err = 0;
-
-	lkey_disconnect(e);
-	for (i = 0; i < 2; i++) {
-		e->qp[i] = rc_create(e->pd, e->cq[i]);
-		if (IS_ERR(e->qp[i]))
-			return PTR_ERR(e->qp[i]);
-	}
-	for (i = 0; i < 2 && !err; i++)
-		err = rc_connect(e->qp[i], e->ib, e->qp[!i]->qp_num, 1, TIMEOUT);
-	return err;
-}
-
-/* The next completion of end @i has this status. */
-static int lkey_poll(struct lkey_ends *e, int i, enum ib_wc_status status, const char *what)
-{
-	return rc_poll(e->cq[i], RC_SECONDS, status, what);
-}
-
-/* Send eight bytes to the region, through its key, by @opcode. */
-static int lkey_send(struct lkey_ends *e, enum ib_wr_opcode opcode)
-{
-	struct ib_sge to = { .addr = e->mr->iova, .length = 8, .lkey = e->mr->lkey };
+	struct ib_sge to = { .addr = a->mr->iova, .length = 8, .lkey = a->mr->lkey };
 	struct ib_sge from = {
-		.addr = (uintptr_t)e->mem, .length = 8, .lkey = e->pd->local_dma_lkey,
+		.addr = (uintptr_t)b->mem, .length = 8, .lkey = b->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr recv = { .sg_list = &to, .num_sge = 1 };
 	struct ib_send_wr send = {
 		.opcode = opcode,
 		.sg_list = &from,
 		.num_sge = 1,
-		.ex.invalidate_rkey = e->mr->lkey,
+		.ex.invalidate_rkey = a->mr->lkey,
 	};
 
-	return ib_post_recv(e->qp[0], &recv, NULL) ?: ib_post_send(e->qp[1], &send, NULL);
+	return ib_post_recv(a->qp, &recv, NULL) ?: ib_post_send(b->qp, &send, NULL);
 }
 
-static int lkey_run(struct lkey_ends *e)
+static int lkey_invalidate(struct rc_end *a, struct rc_end *b)
 {
-	return lkey_connect(e) ?:
-	       rc_register(e->qp[0], e->mr, e->mem, PAGE_SIZE, IB_ACCESS_LOCAL_WRITE) ?:
-	       lkey_send(e, IB_WR_SEND_WITH_INV) ?:
-	       lkey_poll(e, 0, IB_WC_REM_INV_REQ_ERR, "who has the L_Key") ?:
-	       lkey_poll(e, 1, IB_WC_REM_ACCESS_ERR, "who wants it invalidated") ?:
-	       lkey_connect(e) ?: lkey_send(e, IB_WR_SEND) ?:
-	       lkey_poll(e, 0, IB_WC_SUCCESS, "who uses the L_Key again");
+	return rc_pair(a, b, 1, TIMEOUT) ?: rc_register(a, PAGE_SIZE, IB_ACCESS_LOCAL_WRITE) ?:
+	       lkey_send(a, b, IB_WR_SEND_WITH_INV) ?:
+	       rc_poll(a, IB_WC_REM_INV_REQ_ERR, "who has the L_Key") ?:
+	       rc_poll(b, IB_WC_REM_ACCESS_ERR, "who wants it invalidated");
+}
+
+static int lkey_use(struct rc_end *a, struct rc_end *b)
+{
+	return rc_pair(a, b, 1, TIMEOUT) ?: lkey_send(a, b, IB_WR_SEND) ?:
+	       rc_poll(a, IB_WC_SUCCESS, "who uses the L_Key again");
+}
+
+static int lkey_run(struct rc_end *a, struct rc_end *b)
+{
+	int err = rc_alloc_mr(a, 1) ?: lkey_invalidate(a, b);
+
+	rc_destroy(b);
+	rc_destroy(a);
+	return err ?: lkey_use(a, b);
 }
 
 static int __init lkey_init(void)
 {
-	struct lkey_ends e = {};
-	int err = lkey_open(&e) ?: lkey_run(&e);
+	struct rc_end a = {}, b = {};
+	int err = rc_open(&a, dev, PAGE_SIZE, 0) ?: rc_open(&b, dev, PAGE_SIZE, 0) ?:
+		  lkey_run(&a, &b);
 
-	lkey_close(&e);
+	rc_close(&b);
+	rc_close(&a);
 	pr_info("lkey: %d\n", err);
 	return err;
 }
