@@ -57,6 +57,14 @@ std::int32_t index_distance(std::uint32_t a, std::uint32_t b)
 	return static_cast<std::int32_t>(a - b);
 }
 
+/// The latest of those that are so, or nothing.
+template <typename Things, typename IsSo>
+auto *latest(Things &things, IsSo is_so)
+{
+	const auto found = std::find_if(things.rbegin(), things.rend(), is_so);
+	return found == things.rend() ? nullptr : &*found;
+}
+
 bool is_response(const TraceRecord &record)
 {
 	return field_is(record, "opcode", "RDMA_READ_RESPONSE") ||
@@ -188,10 +196,9 @@ MessageFollower::Message *MessageFollower::by_psn(const TraceRecord &record)
 MessageFollower::Message *MessageFollower::by_index(const TraceRecord &record)
 {
 	const auto index = number_of<std::uint32_t>(record, "index");
-	const auto found =
-		std::find_if(messages_.rbegin(), messages_.rend(),
-			     [&](const Message &message) { return message.index == index; });
-	return found == messages_.rend() ? leave_out(index) : &*found;
+	Message *message =
+		latest(messages_, [&](const Message &one) { return one.index == index; });
+	return message ? message : leave_out(index);
 }
 
 /// Makes a message whose post was not seen. Nothing: it is finished.
@@ -291,13 +298,11 @@ MessageFollower::Message *MessageFollower::by_number(std::uint64_t number)
 MessageFollower::Message *MessageFollower::datagram(std::uint32_t qpn, std::uint32_t slid,
 						    std::uint32_t psn)
 {
-	const auto is_it = [&](const Message &message) {
+	return latest(messages_, [&](const Message &message) {
 		return message.psn && psn_distance(psn, *message.psn) >= 0 &&
 		       psn_distance(psn, message.end_psn) < 0 && message.slid == slid &&
 		       (message.far_qpn == qpn || message.far_qpn == kMulticastQpn);
-	};
-	const auto found = std::find_if(messages_.rbegin(), messages_.rend(), is_it);
-	return found == messages_.rend() ? nullptr : &*found;
+	});
 }
 
 bool MessageFollower::Arrival::is_at(const TraceRecord &record) const
@@ -333,15 +338,13 @@ void MessageFollower::drop(const TraceRecord &record)
 {
 	const auto qpn = number_of<std::uint32_t>(record, "qpn");
 	const auto psn = number_of<std::uint32_t>(record, "psn");
-	const auto found =
-		std::find_if(arrivals_.rbegin(), arrivals_.rend(), [&](const Arrival &arrival) {
-			return arrival.file == record.source &&
-			       field_is(record, "device", arrival.device) &&
-			       (arrival.qpn == qpn || qpn == kMulticastQpn) &&
-			       arrival.slid == number_of<std::uint32_t>(record, "slid") &&
-			       arrival.has(psn);
-		});
-	if (found == arrivals_.rend())
+	Arrival *found = latest(arrivals_, [&](const Arrival &arrival) {
+		return arrival.file == record.source &&
+		       field_is(record, "device", arrival.device) &&
+		       (arrival.qpn == qpn || qpn == kMulticastQpn) &&
+		       arrival.slid == number_of<std::uint32_t>(record, "slid") && arrival.has(psn);
+	});
+	if (!found)
 		return;
 	const auto passed = static_cast<std::uint32_t>(psn_distance(psn, found->psn)) +
 			    number_of<std::uint32_t>(record, "packets");
