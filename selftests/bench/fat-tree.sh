@@ -97,7 +97,7 @@ tree() {
 	row "subnet_up_$hcas" s "$sweeping"
 	row "memory_$hcas" KiB/HCA "$memory"
 	[ -z "$ping" ] || hosts "$hcas"
-	fabric_sm_stop
+	sm_end
 	t=$(now)
 	pibctl fabric clear || die "$hcas HCAs do not go away"
 	udevadm settle --timeout=900

@@ -46,7 +46,7 @@ path_cable() {
 	h 1 pibctl link add pib0/1 pib1/1 || die "no cable"
 }
 path_end() {
-	sm_end 1
+	sm_end h 1
 	for k in 1 2; do for dev in pib0 pib1; do h $k pibctl del $dev; done; done >/dev/null 2>&1
 }
 

@@ -56,7 +56,7 @@ members() { h 1 saquery -C pib0 --smkey 1 MCMR 2>/dev/null | grep -c "MGID.*ff12
 both_members() { [ "$(members)" = 2 ]; }
 stream "OpenSM"
 check "OpenSM: both are in the broadcast group" both_members
-check "OpenSM: it ends" sm_end 1
+check "OpenSM: it ends" sm_end h 1
 check "OpenSM: without it the stream goes on" stream_moves
 check "OpenSM: another one" sm_again
 check "OpenSM: both join anew" wait_for 30 both_members
@@ -67,7 +67,7 @@ ends "OpenSM is restarted under a TCP stream: the same checksum"
 
 # relabel LID LID: what OpenSM keeps for both ports, and another OpenSM that reads it
 relabel() {
-	sm_end 1 || return 1
+	sm_end h 1 || return 1
 	printf '0x%s 0x%04x 0x%04x\n\n' "$(guid 1)" "$1" "$1" "$(guid 2)" "$2" "$2" >$sm/guid2lid
 	sm_again && wait_for 30 lids_are "$1" "$2" || { echo "LIDs $(lid 1) and $(lid 2)"; cat $sm/guid2lid; return 1; }
 }
@@ -86,7 +86,7 @@ b=$(ipoib 2)
 colons() { sed 's/../&:/g; s/:$//'; }
 PREFIX=fec0:0000:0000:1234
 prefix() {
-	sm_end 1 || return 1
+	sm_end h 1 || return 1
 	echo "subnet_prefix 0x${PREFIX//:/}" >/tmp/prefix.conf
 	sm_again -F /tmp/prefix.conf && wait_for 30 prefix_is 1 && wait_for 30 prefix_is 2
 }

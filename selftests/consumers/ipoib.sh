@@ -57,7 +57,7 @@ path_cable() {
 }
 path_end() {
 	local k
-	sm_end 1
+	sm_end h 1
 	for k in 1 2; do for dev in pib0 pib1; do h $k pibctl del $dev; done; done 2>/dev/null
 }
 ipoib_up_both() {

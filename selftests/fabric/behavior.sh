@@ -153,7 +153,7 @@ again() {
 end_hosts() {
 	local k rc=0
 	stream_kill
-	sm_end 1 || rc=1
+	sm_end h 1 || rc=1
 	for k in 1 2; do h $k pibctl del "$(dev $k)" || rc=1; done
 	return $rc
 }

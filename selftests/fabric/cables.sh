@@ -15,7 +15,7 @@ ktap_plan 26
 LAYOUT=netns
 hosts_make 2
 clean() {
-	sm_end 1
+	sm_end h 1
 	h 1 pibctl del pib0
 	h 2 pibctl del pib1
 }

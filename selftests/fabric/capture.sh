@@ -123,7 +123,7 @@ rping_runs() {
 	wait $server
 }
 check "rdma-cm: rping" rping_runs
-fabric_sm_stop
+sm_end
 check "it is quiet" wait_for 60 quiet
 read -ra hca_counted < <(counters pib0/1)
 read -ra sw_counted < <(counters sw/1)

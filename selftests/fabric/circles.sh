@@ -19,7 +19,7 @@ fabric() {
 	pibctl link add pib0/1 swA/8 && fabric_sm && subnet_up && wait_for 30 all_active
 }
 check "two switches and three cables between them" fabric
-fabric_sm_stop
+sm_end
 copies() { pibctl -j show counters | jq '[.counters[].counters.multicast_xmit_packets? // 0] | add'; }
 discards() { pibctl -j show counters | jq '[.counters[].counters.port_xmit_discards? // 0] | add'; }
 before=$(copies)

@@ -210,7 +210,7 @@ check "ibportstate on" tool ibportstate "$leaf" 3 on
 check "on is ACTIVE" wait_for 30 leaf_is 3 .state ACTIVE
 
 # An SM would set the speeds again at once.
-fabric_sm_stop
+sm_end
 says "ibportstate speed" "^LinkSpeedEnabled:\.+2.5 Gbps\$" ibportstate "$leaf" 3 speed 1
 check "ibportstate espeed: none" tool ibportstate "$leaf" 3 espeed 30
 says "ibportstate width" "^LinkWidthEnabled:\.+1X\$" ibportstate "$leaf" 3 width 1

@@ -114,7 +114,7 @@ fabric() {
 		pibctl link add sw/2 pib1/1 && fabric_sm && subnet_up && wait_for 60 all_active
 }
 check "two HCAs and a switch" fabric
-fabric_sm_stop
+sm_end
 check "a program with two ends" program reasons "$said.reasons"
 coproc PAIR { exec "$said.reasons" pib0 pib1; }
 says() { echo "$1" >&"${PAIR[1]}" && read -r -t 60 made near far <&"${PAIR[0]}" && echo "$made $near $far"; }

@@ -198,7 +198,7 @@ put_back() {
 # Nothing is left behind by who removes an HCA: others have made what is on it. OpenSM is none of these (see sm_end).
 removes() {
 	local rc=0
-	sm_end 1 || { echo "OpenSM has not ended"; return 1; }
+	sm_end h 1 || { echo "OpenSM has not ended"; return 1; }
 	removed || rc=1
 	put_back || rc=1
 	return $rc

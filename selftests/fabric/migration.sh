@@ -63,7 +63,7 @@ echo "# paths: $LMC_A and $LMC_B by the trunks, $PORT_A and $PORT_B by the ports
 both_trunks() { echo "$LMC_A $LMC_B"; [[ $LMC_A$LMC_B != *none* ]]; }
 check "each LID has a trunk of its own" both_trunks
 # Nobody is to program anything while cables are cut.
-check "the SM goes" fabric_sm_stop
+check "the SM goes" sm_end
 
 start() {
 	rm -f /tmp/migrate.out

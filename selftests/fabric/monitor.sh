@@ -207,7 +207,7 @@ check "which is told" heard text "hca other0 renamed node_guid 0x[0-9a-f]+ old_n
 check "and its former one again" rdma dev set other0 name pib0
 check "also as JSON" heard json '"event":"hca_renamed","node":"pib0".*"old_name":"other0"'
 
-check "opensm ends" fabric_sm_stop
+check "opensm ends" sm_end
 
 head -c 32 /dev/urandom | base64 >"$work/key"
 head -c 32 /dev/urandom | base64 >"$work/second"

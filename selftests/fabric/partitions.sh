@@ -63,7 +63,7 @@ club() { echo "Default=0x7fff, ipoib : ALL=limited, ALL_SWITCHES=full, SELF=full
 sm() {
 	local k name=$1
 	shift
-	sm_gone || fabric_sm_stop
+	sm_end
 	check "$name" fabric_sm -P /tmp/partitions.conf "$@"
 	check "$name: SUBNET UP" subnet_up
 	check "$name: ACTIVE" wait_for 60 all_active
@@ -311,7 +311,7 @@ check "trap 256 from the HCA" trap_from 256 "${LID[1]}"
 check "traffic goes on" may rc 0 3
 
 # The lease: nobody with the key is heard of for 3 s after a request without it, and the protection ends.
-check "the SM goes" fabric_sm_stop
+check "the SM goes" sm_end
 asked() { query portinfo "${LID[1]}" >/tmp/asked 2>&1; }
 refuse "still no answer" "timed out" query portinfo "${LID[1]}"
 check "the lease runs out: an answer" wait_for 20 asked

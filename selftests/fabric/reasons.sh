@@ -330,7 +330,7 @@ fabric() {
 switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 check "two switches and two HCAs" fabric
 # From here on nobody else sets tables.
-fabric_sm_stop
+sm_end
 lid=([pib0]=$(lid_of pib0) [pib1]=$(lid_of pib1) [sa]=$(switch_lid sa) [sb]=$(switch_lid sb))
 one_way() { route sa 4 && route sb 1 && smpset "${lid[sb]}" 0x19 $((lid[pib0] / 64)) $((lid[pib0] % 64)) 4; }
 check "all goes by one of the three cables" one_way

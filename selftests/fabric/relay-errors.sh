@@ -20,7 +20,7 @@ fabric() {
 }
 check "a switch and two HCAs" fabric
 # Nobody else is to set tables.
-fabric_sm_stop
+sm_end
 FAR=$(lid_of pib1) SW=$(pibctl -j show sw | jq '.switches[0].ports[0].lid')
 talk() { /tmp/talk ud pib0 0xffff pib1 0xffff; }
 sent() { perfquery -C pib0 "$SW" 2 | sed -n 's/^PortXmitPkts:\.*//p'; }

@@ -83,7 +83,7 @@ try() {
 	check "$engine: RC traffic between all pairs" traffic
 	check "$engine: it went where the tables say" obeyed
 	check "$engine: multicast reaches all $hcas" multicast "$hcas"
-	fabric_sm_stop
+	sm_end
 }
 
 prepare() {
@@ -105,7 +105,7 @@ sa_validations() {
 		sa_test -f a && return
 		grep ERR /tmp/osmtest.log
 		grep -q "ERR 4A1E" /tmp/osmtest.log || break
-		fabric_sm_stop && fabric_sm && subnet_up && wait_for 30 all_active || break
+		sm_end && fabric_sm && subnet_up && wait_for 30 all_active || break
 	done
 	tail -n 20 /tmp/osmtest.out
 	return 1
@@ -124,7 +124,7 @@ inventory() { swept_again && sa_test -f c; }
 fabric_sm && subnet_up && wait_for 30 all_active
 check "osmtest: inventory" inventory
 check "osmtest: all validations" sa_validations
-fabric_sm_stop
+sm_end
 pibctl fabric clear
 
 prepare mesh mesh 3,3

@@ -157,7 +157,7 @@ check "a port that is taken" port_taken
 check "the fabric goes" pibctl fabric clear
 check "there is nothing then" holds_soon /api/fabric "not o['nodes'] and not o['cables']"
 check "and no such node" gives 404 GET "/api/node?name=pib0" "Host: localhost"
-fabric_sm_stop
+sm_end
 check "the module goes" wait_for 20 modprobe -r pib
 check "the server says so" gives_soon 503 GET /api/fabric "Host: localhost"
 check "and does not load it" [ ! -e /sys/module/pib ]
@@ -177,7 +177,7 @@ refuse "and says what is missing" "needs libmicrohttpd" without_http pibctl fabr
 start --listen 0.0.0.0 --port 0
 check "for others: it says so" grep -q "everybody who reaches this address" "$work/noted"
 stop TERM
-fabric_sm_stop
+sm_end
 pibctl fabric load "$net" && fabric_sm && wait_for 60 all_active
 start
 for command in "${commands[@]}"; do

@@ -46,7 +46,7 @@ draws() {
 check "draw: 24 cables ACTIVE, LIDs" draws
 
 cp /tmp/discovered /tmp/first
-fabric_sm_stop
+sm_end
 check "clear" pibctl fabric clear
 nothing() { [ -z "$(pibctl show)$(ls /sys/class/infiniband)" ]; }
 check "nothing is left" nothing
@@ -67,7 +67,7 @@ state >/tmp/before
 refuse "GUIDs that are taken are refused" "GUID.* is taken" pibctl fabric load /tmp/first
 unchanged() { state | diff /tmp/before -; }
 check "and nothing is left of that load" unchanged
-fabric_sm_stop
+sm_end
 pibctl fabric clear
 
 head -n 20 "$tree" >/tmp/bad.net
@@ -200,7 +200,7 @@ done
 refuse "a node of ours has no MlnxExtPortInfo" "failed|not supported" smpquery -C pib0 mlnxextportinfo "$(lid_of pib1)" 1
 answered() { ! grep -i "error status" "$SM_DIR/opensm.log"; }
 check "opensm was refused nothing" answered
-fabric_sm_stop
+sm_end
 pibctl fabric clear
 check "switch add enhanced" pibctl switch add sw0 ports 2 enhanced
 check "port 0 awaits a subnet manager" port0 sw0 .state '"INIT"'
@@ -212,7 +212,7 @@ example() { pibctl fabric load "$1" && fabric_sm && subnet_up && wait_for 30 all
 for file in "${examples[@]}"; do
 	check "ibsim's ${file##*/}: SUBNET UP" example "$file"
 	check "ibsim's ${file##*/}: found as in the file" discovers "$file"
-	fabric_sm_stop
+	sm_end
 	pibctl fabric clear
 done
 ktap_end

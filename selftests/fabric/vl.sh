@@ -104,7 +104,7 @@ check "credits: all arrives" flows_end 100
 check "credits: flow control packets are counted" more "$(pma PortRcvFlowPkts --flowctlcounters "$SWITCH" "$PORT")" 1000
 check "credits: the sender had to wait" more "$(pma PortXmitWait "$SWITCH" "$PORT")" 0
 check "credits: nothing was discarded" discards 0
-fabric_sm_stop
+sm_end
 pibctl fabric clear
 
 # A ring. 0x14 is for ever.
@@ -177,7 +177,7 @@ check "minhop, slow cables to the HCAs: who is killed is gone" flows_killed
 for ends in $(leaves); do pibctl link set "$ends" latency 0; done
 ring_flows -n 100 -s 65536
 check "minhop: it stands once more" wait_for 90 still
-fabric_sm_stop
+sm_end
 lifetimes 0x0e
 check "HOQLife of 67 ms: SUBNET UP" ring_up minhop
 check "HOQLife: it goes on to the end" flows_end 180
@@ -191,7 +191,7 @@ hoq() {
 	more $sum 0
 }
 check "HOQLife: it is said why" hoq
-fabric_sm_stop
+sm_end
 
 # OpenSM's lash spreads paths over its lanes by chance: some rings have all these flows in one lane (1 of 12 seen), which
 # lash is there to prevent. Such a choice says nothing about the lanes of pib, so lash chooses again.
@@ -199,7 +199,7 @@ ring_lanes() {
 	local i
 	for i in 1 2 3 4 5 6 7 8; do
 		ring_up "$1" && ring_words && lanes && return
-		fabric_sm_stop
+		sm_end
 	done
 	return 1
 }
@@ -210,7 +210,7 @@ for engine in lash dfsssp; do
 	flows -n 100 -s 65536 "${RING[@]}"
 	check "$engine: nothing stands still" flows_end 180
 	flows_killed
-	fabric_sm_stop
+	sm_end
 done
 check "without discards" discards "$DISCARDS"
 ktap_end

@@ -11,6 +11,7 @@
 # Namespaces of more than two hosts hang on a bridge in a namespace of its own.
 # Every function takes the host's number K first.
 
+. "$(dirname "${BASH_SOURCE[0]}")/opensm.sh"
 : "${PIB_HOSTS:=1}"
 if [ "$PIB_HOSTS" -gt 1 ]; then LAYOUT=machines; else LAYOUT=netns; fi
 HOSTS=0
@@ -128,15 +129,9 @@ sm_start() {
 		opensm -g "$guid" -f "/tmp/opensm.$k/opensm.log" --pidfile "/tmp/opensm.$k/pid" -d 2 -B "$@" >/dev/null 2>&1
 }
 
+# sm_stop K: to go on at once; "sm_end h K" waits for its end
 sm_stop() {
 	h "$1" pkill -x opensm || :
-}
-
-# Stop OpenSM on host K, and wait until it has ended. Its HCA may go then: of one that has gone before, OpenSM reads errors as fast
-# as it can, and when it is stopped it may wait for itself for ever.
-sm_end() {
-	sm_stop "$1"
-	wait_for 20 h "$1" sh -c '! pgrep -x opensm'
 }
 
 sm_log_has() {

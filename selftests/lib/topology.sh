@@ -4,6 +4,7 @@
 # sits at pib0 and keeps its files in $SM_DIR.
 
 . "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/opensm.sh"
 SM_DIR=${SM_DIR:-/tmp/opensm.fabric}
 nets=$(cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" && pwd)
 
@@ -27,12 +28,6 @@ fabric_sm() {
 	mkdir -p "$SM_DIR"
 	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR opensm -g "$(port_guid pib0)" -f "$SM_DIR/opensm.log" \
 		--pidfile "$SM_DIR/pid" -d 2 -B "$@" >"$SM_DIR/out" 2>&1
-}
-
-sm_gone() { ! pgrep -x opensm >/dev/null; }
-fabric_sm_stop() {
-	pkill -x opensm
-	wait_for 20 sm_gone
 }
 
 subnet_up() { wait_for "${1:-60}" grep -q "SUBNET UP" "$SM_DIR/opensm.log"; }
