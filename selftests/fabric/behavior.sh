@@ -29,7 +29,6 @@ trap clean EXIT
 active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state; }
 set_to() { pibctl set pib0 behavior "$@"; }
 is() { pibctl -j show pib0 | jq -r ".hcas[0].$1"; }
-same() { echo "$1 and $2"; [ "${1:-x}" = "${2:-y}" ]; }
 differ() { echo "$1 and $2"; [ "${1:-x}" != "${2:-x}" ]; }
 behaves() { "$dir/behaves" pib0 "$@"; }
 # shows PATTERN WHAT...: what lib/behaves.c says is PATTERN

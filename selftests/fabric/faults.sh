@@ -31,7 +31,6 @@ lossy() { "$@" || { last_ack_lost && "$@"; }; }
 verified() { lossy run ibv_rc_pingpong -c -n "${1:-200}" -s 8192; }
 usec() { sed -n 's/.*= *\([0-9]*\)[.0-9]* usec\/iter.*/\1/p' /tmp/pair.client; }
 at_least() { echo "$1"; [ "${1:-0}" -ge "$2" ]; }
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
 
 check "a chain of two switches" chain
 sm_start 1

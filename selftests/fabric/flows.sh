@@ -32,7 +32,6 @@ out_of_order() { cat "/sys/class/infiniband/$(dev "$1")/ports/1/hw_counters/out_
 in_order() { echo "$1 then $(out_of_order 1) $(out_of_order 2)"; [ "$(out_of_order 1) $(out_of_order 2)" = "$1" ]; }
 # Packets that CPUs have got from others
 handed_over() { local n sum=0; while read -r n; do sum=$((sum + 0x$n)); done < <(awk '{ print $10 }' /proc/net/softnet_stat); echo $sum; }
-more() { echo "$1 $2"; [ "$1" -gt "$2" ]; }
 rps() { h 2 sh -c "echo $1 >/sys/class/net/eth0/queues/rx-0/rps_cpus"; }
 
 talk() { pair 1 2 120 ibv_rc_pingpong -c -s 16384 -n 50 "$@"; }

@@ -26,14 +26,12 @@ told() {
 	done
 	return 1
 }
-more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
 # It fails, and not for want of an answer.
 fast() {
 	local start=$SECONDS
 	h 1 timeout 60 "$@" && return 1
 	[ $((SECONDS - start)) -lt $((20 * ${PIB_SLOW:-1})) ]
 }
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
 
 check "a chain of two switches" chain
 sm_start 1

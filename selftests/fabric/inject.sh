@@ -51,7 +51,6 @@ event() { wait_for 20 has_line "event $1" || { cat "$dir/out"; return 1; }; }
 inject() { pibctl inject pib0 "$@"; }
 first_is_port_error() { inject port 1 error && event "port error" && [ "$(grep -m 1 ^event "$dir/out")" = "event port error" ] && wait_for 60 active; }
 rule() { pibctl -j show injections | jq -r ".injections[] | select(.id == $1) | .$2"; }
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
 counter() { cat "/sys/class/infiniband/pib0/ports/1/hw_counters/$1"; }
 grown() { now=$(counter "$1"); echo "$2 $now"; [ "$now" -ge $(($2 + ${3:-1})) ]; }
 explains() { pibctl explain pib0 qp "$1" | grep -q -- "$2" || { pibctl explain pib0 qp "$1"; return 1; }; }

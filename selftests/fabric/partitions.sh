@@ -295,7 +295,6 @@ violations() { query -y $KEY portinfo "$1" | sed -n 's/^MkeyViolations:\.*//p'; 
 before=$(violations "$SB")
 refuse "Set without the key: no answer" "failed" ibportstate -C pib0 -t 300 "$SB" 2 disable
 check "and nothing is set" is "$(field LinkState "$SB" 2) $(field PhysLinkState "$SB" 2)" "Active LinkUp"
-more() { echo "$1 $2"; [ "$1" -gt "$2" ]; }
 check "MkeyViolations of the switch" more "$(violations "$SB")" "$before"
 check "trap 256 from the switch" trap_from 256 "$SB"
 refuse "Set with another key" "failed" ibportstate -C pib0 -t 300 -y 0x77 "$SB" 2 disable

@@ -57,7 +57,6 @@ passes() { shown "$1" | jq -e "[.links[] | select(.up) | .path_mtu] == [$2]"; }
 both_pass() { passes 1 "$1" && passes 2 "$1"; }
 in_text() { h 1 pibctl show links | grep -q "path_mtu $1"; }
 counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
-no_less() { echo "$1 $2"; [ "${1:-0}" -ge "$2" ]; }
 logged() { dmesg | grep -c "large datagrams get lost"; }
 bw() { pair 2 1 60 ib_write_bw -s 65536 -n 100 -F; }
 writes() { wait_for 20 bw; }

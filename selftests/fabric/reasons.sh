@@ -174,7 +174,7 @@ qdisc() { h 1 tc qdisc "$1" dev eth0 root "${@:2}"; }
 # An uplink of host 1 without a host switch, in a fabric of its own.
 alone() { h 1 pibctl add pib6 netdev eth0 peer 10.77.0.2 fabric 5; }
 not_alone() { h 1 pibctl del pib6; }
-overran() { more rx_overruns; }
+overran() { has_grown rx_overruns; }
 overrun() { wait_for 20 overran; }
 
 # steps "STEP; STEP"
@@ -218,7 +218,7 @@ count() {
 	[[ $said =~ \"${1#*:}\":[[:space:]]*([0-9]+) ]] || { echo "no $1 in: $said"; return 1; }
 	value=${BASH_REMATCH[1]}
 }
-more() { count "$1" && [ "$value" -gt "${grew_from[$1]}" ]; }
+has_grown() { count "$1" && [ "$value" -gt "${grew_from[$1]}" ]; }
 in_trace() {
 	local new
 	read -r -d '' -u "$trace_fd" new
@@ -238,7 +238,7 @@ look_trace() { soon in_trace "${1//.\*/[^$'\n']*}" || { tail -n 20 "$dir/trace";
 look_counters() {
 	local counter list
 	IFS=', ' read -ra list <<<"$1"
-	for counter in "${list[@]}"; do soon more "$counter" || { echo "$counter: ${grew_from[$counter]}, then $value"; return 1; }; done
+	for counter in "${list[@]}"; do soon has_grown "$counter" || { echo "$counter: ${grew_from[$counter]}, then $value"; return 1; }; done
 }
 look_explain() { soon explained "$1"; }
 look_capture() {
@@ -360,9 +360,9 @@ check "traces and captures" test $watching = 0
 own_counters() {
 	counters=(pib0:rnr_nak_retry_err)
 	chain
-	steps "make rc; post send 64" && wait_for 20 more "${counters[0]}" || return
+	steps "make rc; post send 64" && wait_for 20 has_grown "${counters[0]}" || return
 	begin_counters
-	steps "make rc; post write 64; end near" && ! more "${counters[0]}"
+	steps "make rc; post write 64; end near" && ! has_grown "${counters[0]}"
 }
 check "what the row before counts is none of the next one's" own_counters
 for line in "${rows[@]}"; do

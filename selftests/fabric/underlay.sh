@@ -39,7 +39,6 @@ counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 # port_counter K NAME: of congestion control
 port_counter() { h "$1" timeout 20 perfquery -C "$(dev "$1")" --rcvcc | sed -n "s/^$2:\.*//p"; }
 retried() { cat /sys/class/infiniband/pib1/ports/1/hw_counters/out_of_sequence; }
-more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
 uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].$2"; }
 
 # The router drops what it cannot mark.

@@ -14,8 +14,6 @@ ktap_plan 35
 topology_init
 check "flows compiles" program flows /tmp/flows
 
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
-more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
 switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 # pma FIELD OPTION LID PORT
 pma() { timeout 20 perfquery -C pib0 "${@:2}" | sed -n "s/^$1:\.*//p"; }

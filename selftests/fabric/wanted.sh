@@ -14,8 +14,6 @@ ktap_plan 20
 topology_init
 for name in wanted flows mads; do check "$name compiles" program $name /tmp/$name; done
 
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
-more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
 port() { cat "/sys/class/infiniband/pib0/ports/1/$1"; }
 discards() { port counters/port_xmit_discards; }
 says() { same "$(/tmp/wanted pib0 pib1 1 "$2" 2>&1)" "$1"; }

@@ -43,8 +43,6 @@ cat >/tmp/windows.conf <<-END
 	qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
 END
 
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
-no_less() { echo "$1 $2"; [ "${1:-0}" -ge "$2" ]; }
 counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 daemon_counter() { ctl -j show uplinks | jq ".uplinks[0].counters.$1"; }
 uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].windows == $2"; }
