@@ -25,7 +25,6 @@ one_port() { saw "[$ports] | add == [$1]"; }
 control_ports() { saw "([.control[].ports | keys[]] | unique) == [\"$1\", \"$2\"]"; }
 control_port() { saw "([.control[].ports | keys[]] | unique) == [\"$1\"]"; }
 
-counted() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 # No data was dropped: a busy machine loses sessions, and counts what is said of these.
 still() { none_counted rx_short rx_malformed rx_bad_icrc rx_bad_seal rx_replayed rx_reassembly tx_errors; }
 out_of_order() { cat "/sys/class/infiniband/$(dev "$1")/ports/1/hw_counters/out_of_sequence"; }
@@ -39,8 +38,7 @@ four_times() { talk && talk && talk && talk; }
 # Where ciphers are slow and the machine is busy an answer may be late by a second.
 many() { pair 2 1 300 ib_write_bw -q "$1" -s 65536 -n 40 -F -u 20; }
 # Of 640 frames: who stands still for long loses some.
-most_come_whole() { counted 2 rx_reassembly | tee "$sniffed/lost" && [ "$(cat "$sniffed/lost")" -lt 320 ]; }
-uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].$2"; }
+most_come_whole() { uplink_counter 2 rx_reassembly | tee "$sniffed/lost" && [ "$(cat "$sniffed/lost")" -lt 320 ]; }
 # by_flow N true|false: what hN's end says of its link to the other host, soon: the other end tells it of probes
 by_flow() { h "$1" pibctl -j show peers | jq -e "[.peers[].flows // false] == [$2]"; }
 comes_from() { sniff talk && one_port "$1"; }
@@ -102,19 +100,19 @@ not_reserved() { taken ""; }
 # Datagrams that strangers send there are dropped and counted.
 stray() {
 	local before
-	before=$(counted 1 rx_unknown_link)
+	before=$(uplink_counter 1 rx_unknown_link)
 	h 2 python3 -c "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); [s.sendto(b'x' * 100, ('$(addr4 1)', 49152)) for n in range(5)]"
-	wait_for 10 eval "[ \$(counted 1 rx_unknown_link) = $((before + 5)) ]"
+	wait_for 10 eval "[ \$(uplink_counter 1 rx_unknown_link) = $((before + 5)) ]"
 }
 
 ktap_plan 122
 hosts_make 2
 suite "open" ""
-check "shown" uplink_is 1 "flow_ports == true"
+check "shown" uplink_has 1 "flow_ports == true"
 check "no process gets the ports" reserved
 check "what comes there is counted" stray
 check "h2 does without" h 2 pibctl set pib1 flow-ports off
-check "shown there" uplink_is 2 "flow_ports == false"
+check "shown there" uplink_has 2 "flow_ports == false"
 check "h1 hears of it" wait_for 20 by_flow 1 false
 check "its data comes from the UDP port" comes_from 18514
 check "h2 takes part again" h 2 pibctl set pib1 flow-ports on

@@ -56,14 +56,13 @@ shown() { h "$1" pibctl -j show links; }
 passes() { shown "$1" | jq -e "[.links[] | select(.up) | .path_mtu] == [$2]"; }
 both_pass() { passes 1 "$1" && passes 2 "$1"; }
 in_text() { h 1 pibctl show links | grep -q "path_mtu $1"; }
-counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 logged() { dmesg | grep -c "large datagrams get lost"; }
 bw() { pair 2 1 60 ib_write_bw -s 65536 -n 100 -F; }
 writes() { wait_for 20 bw; }
 # The control datagrams of a link come from a timer, and as answers: of two CPUs they may overtake one another, and the later one counts alone.
 few_overtaken() {
 	local k
-	for k in 1 2; do [ "$(counter $k rx_bad_hello)" -le 5 ] || { h $k pibctl -j show uplinks; return 1; }; done
+	for k in 1 2; do [ "$(uplink_counter $k rx_bad_hello)" -le 5 ] || { h $k pibctl -j show uplinks; return 1; }; done
 }
 nothing_else_lost() { none_counted rx_short rx_wrong_address rx_malformed rx_bad_authentication rx_bad_icrc tx_errors && few_overtaken; }
 anew() { h 1 pibctl link set pib0/1 down && h 1 pibctl link set pib0/1 up; }
@@ -78,7 +77,7 @@ finds() {
 	check "$name: ACTIVE" wait_active 30
 	check "$name: each finds what passes" wait_for 20 both_pass 1280
 	check "$name: as text, too" in_text 1280
-	check "$name: and counts it" no_less "$(counter 1 tx_shrunk)" 2
+	check "$name: and counts it" no_less "$(uplink_counter 1 tx_shrunk)" 2
 	check "$name: the log has a line of each end" [ "$(logged)" = $((lines + 2)) ]
 	data=$(swallowed data) probes=$(swallowed probes)
 	check "$name: 64 KiB writes" writes

@@ -35,11 +35,9 @@ talk_for_long() { meet ib_send_lat -F -n 100; }
 one() { talk 1; }
 linked() { wait_active 30 && wait_for 30 one; }
 
-counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 # port_counter K NAME: of congestion control
 port_counter() { h "$1" timeout 20 perfquery -C "$(dev "$1")" --rcvcc | sed -n "s/^$2:\.*//p"; }
 retried() { cat /sys/class/infiniband/pib1/ports/1/hw_counters/out_of_sequence; }
-uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].$2"; }
 
 # The router drops what it cannot mark.
 fills() { ip netns exec r tc qdisc replace dev eth1 root netem limit 20000 loss 10% ecn; }
@@ -48,11 +46,11 @@ empties() { ip netns exec r tc qdisc del dev eth1 root; }
 # marked NAME: the router marks data of h1
 marked() {
 	local name=$1 ce fecn becn again
-	ce=$(counter 2 rx_ce) fecn=$(port_counter 2 PortPktRcvFECN) becn=$(port_counter 1 PortPktRcvBECN) again=$(retried)
+	ce=$(uplink_counter 2 rx_ce) fecn=$(port_counter 2 PortPktRcvFECN) becn=$(port_counter 1 PortPktRcvBECN) again=$(retried)
 	check "$name: a router whose queue fills" fills
 	check "$name: traffic" talk_for_long
 	check "$name: the router is itself again" empties
-	check "$name: datagrams came marked" more "$(counter 2 rx_ce)" "$ce"
+	check "$name: datagrams came marked" more "$(uplink_counter 2 rx_ce)" "$ce"
 	check "$name: FECN at the receiver" more "$(port_counter 2 PortPktRcvFECN)" "$fecn"
 	check "$name: BECN at the sender" more "$(port_counter 1 PortPktRcvBECN)" "$becn"
 	check "$name: no data was dropped" test "$(retried)" = "$again"
@@ -71,8 +69,8 @@ over() {
 	check "$name: pib0" h 1 pibctl add pib0 netdev eth0 standalone peer "${@:2}" ecn on
 	check "$name: pib1" h 2 pibctl add pib1 netdev eth0 standalone "${@:3}"
 	check "$name: linked" linked
-	check "$name: shown" uplink_is 1 "ecn == true"
-	check "$name: not asked for at the other end" uplink_is 2 "ecn == false"
+	check "$name: shown" uplink_has 1 "ecn == true"
+	check "$name: not asked for at the other end" uplink_has 2 "ecn == false"
 	check "$name: traffic" sniff talk 20
 	check "$name: data may be marked" saw ".data.$v.tos | (.[\"2\"] > 0) and (keys - [\"0\", \"2\"] == [])"
 	check "$name: control datagrams not" saw ".control.$v.tos | keys - [\"0\"] == []"
@@ -86,7 +84,7 @@ over() {
 classes() {
 	local v=$1 name="IPv${1#v}"
 	check "$name: service level 3 has DSCP 46" h 1 pibctl set pib0 dscp 3=46,0=34
-	check "$name: shown" uplink_is 1 'dscp == "0=34,3=46"'
+	check "$name: shown" uplink_has 1 'dscp == "0=34,3=46"'
 	check "$name: traffic on service level 3" sniff talk 20 -l 3
 	check "$name: has it" saw ".data.$v.tos | keys == [\"184\"]"
 	check "$name: control datagrams do not" saw ".control.$v.tos | keys - [\"0\"] == []"

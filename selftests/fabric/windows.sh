@@ -43,9 +43,7 @@ cat >/tmp/windows.conf <<-END
 	qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
 END
 
-counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 daemon_counter() { ctl -j show uplinks | jq ".uplinks[0].counters.$1"; }
-uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].windows == $2"; }
 # link_windows H, daemon_windows: whether the VLs of the links that are up have windows
 shown='[.links[] | select(.up == true) | .windows] | unique | map(tostring) | join(" ")'
 link_windows() { h "$1" pibctl -j show links | jq -r "$shown"; }
@@ -153,7 +151,7 @@ starves() {
 	check "$name: nothing waits" same "$(credits_of)" "$2"
 	flows_stop
 }
-credits_of() { echo "$(counter 1 tx_waits) $(counter 1 rx_bad_credits) $(counter 2 rx_bad_credits)"; }
+credits_of() { echo "$(uplink_counter 1 tx_waits) $(uplink_counter 1 rx_bad_credits) $(uplink_counter 2 rx_bad_credits)"; }
 # settled: no CREDIT is counted any more. h2 ceases to send them when it hears of h1, whose keepalives stand behind what the many had sent.
 settled() {
 	local before
@@ -161,7 +159,7 @@ settled() {
 	sleep 1
 	[ "$before" = "$(credits_of)" ]
 }
-has_waited() { no_less "$(counter 1 tx_waits)" "$1"; }
+has_waited() { no_less "$(uplink_counter 1 tx_waits)" "$1"; }
 
 # hold DEV: data of VLs 0 to 7 and CREDITs stay on the way by that port of the bridge; all else goes on, keepalives and subnet
 # management above all.
@@ -176,14 +174,14 @@ hold() {
 # seconds, for the peer does not answer.
 just_closed() {
 	local from
-	from=$(counter 1 tx_waits)
+	from=$(uplink_counter 1 tx_waits)
 	wait_for 40 has_waited $((from + $1))
 }
 datagram() {
 	local from
-	from=$(counter 1 tx_overdrawn)
+	from=$(uplink_counter 1 tx_overdrawn)
 	pair 2 1 5 ibv_ud_pingpong -n 1
-	no_less "$(counter 1 tx_overdrawn)" $((from + 1))
+	no_less "$(uplink_counter 1 tx_overdrawn)" $((from + 1))
 }
 killed() {
 	local began=${EPOCHREALTIME/./}
@@ -247,7 +245,7 @@ follow() {
 	done
 	echo "# $most bytes at most"
 }
-overdrawn() { [ "$(counter 2 tx_overdrawn)" -gt "$1" ]; }
+overdrawn() { [ "$(uplink_counter 2 tx_overdrawn)" -gt "$1" ]; }
 # passes: h1's data goes to h3 by the host switch of h2
 passes() {
 	local before i
@@ -257,7 +255,7 @@ passes() {
 	check "passing: a subnet manager" sm_start 2 -Q -F /tmp/windows.conf
 	check "passing: ACTIVE" wait_active 60
 	check "passing: all links have windows" eval 'link_has 1 true && link_has 2 true && link_has 3 true'
-	before=$(counter 2 tx_overdrawn)
+	before=$(uplink_counter 2 tx_overdrawn)
 	check "passing: the way to h3 stands still" hold h3.eth0
 	# shellcheck disable=SC2046 # words
 	flows $(for ((i = 0; i < MANY; i++)); do echo -n "pib0:pib2:0 "; done)
@@ -283,11 +281,11 @@ make_keys /tmp/windows/key
 
 # By default there are none, nor are there if one end alone has them.
 begin open "" 10.77.0.2
-check "open: there are none" uplink_is 1 false
+check "open: there are none" uplink_has 1 "windows == false"
 check "open: the link says so" link_has 1 false
 starves off "0 0 0"
 check "one end: h1 has them" h 1 pibctl set pib0 windows on
-check "one end: it says so" uplink_is 1 true
+check "one end: it says so" uplink_has 1 "windows == true"
 starves "one end" "0 0 0"
 check "one end: the link has none" link_has 1 false
 check "on: h2 has them" h 2 pibctl set pib1 windows on
@@ -309,8 +307,8 @@ end open
 MBIT=32
 begin keyed "" 10.77.0.2 key-file /tmp/windows/key windows on
 shares keyed
-check "keyed: VLs have waited" no_less "$(counter 1 tx_waits)" 1
-check "keyed: no credits were bad" same "$(counter 1 rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
+check "keyed: VLs have waited" no_less "$(uplink_counter 1 tx_waits)" 1
+check "keyed: no credits were bad" same "$(uplink_counter 1 rx_bad_credits) $(uplink_counter 2 rx_bad_credits)" "0 0"
 end keyed
 MBIT=40
 
@@ -325,7 +323,7 @@ begin pibnetd 10.77.0.9 10.77.0.9 windows on
 shares pibnetd
 check "pibnetd: it shows windows" same "$(daemon_windows)" true
 check "pibnetd: VLs have waited" no_less "$(daemon_counter tx_waits)" 1
-check "pibnetd: no credits were bad" same "$(daemon_counter rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
+check "pibnetd: no credits were bad" same "$(daemon_counter rx_bad_credits) $(uplink_counter 2 rx_bad_credits)" "0 0"
 end pibnetd
 netd_stop
 netd_pid=
