@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include "device.h"
+#include "sender.h"
 
 #define BYTES 256
 #define CLASS_SA 0x03
@@ -31,33 +31,6 @@ static void *change(void *unused)
 	return unused;
 }
 
-static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
-{
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_UD,
-		.send_cq = cq,
-		.recv_cq = cq,
-		.sq_sig_all = 1,
-		.cap = { .max_send_wr = 16,
-			 .max_recv_wr = 1,
-			 .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
-	struct ibv_qp *qp = ibv_create_qp(pd, &init);
-
-	if (!qp ||
-	    ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
-		die("no QP");
-	attr.qp_state = IBV_QPS_RTR;
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
-		die("no RTR");
-	attr.qp_state = IBV_QPS_RTS;
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN))
-		die("no RTS");
-	return qp;
-}
-
 int main(int argc, char **argv)
 {
 	struct ibv_context *ctx = argc == 4 ? open_device(argv[1]) : NULL;
@@ -75,7 +48,9 @@ int main(int argc, char **argv)
 
 	if (!mr || !cq)
 		die("cannot begin");
-	qp = make_qp(pd, cq);
+	qp = open_sender(pd, cq, 16);
+	if (!qp)
+		die("no QP");
 	to.dlid = strtoul(argv[2], NULL, 0);
 	sge.lkey = mr->lkey;
 	wr.wr.ud.ah = ibv_create_ah(pd, &to);
