@@ -45,7 +45,6 @@ check "an SM that gives each port two LIDs, and two P_Keys" fabric_sm -l 1 -P /t
 check "SUBNET UP" subnet_up
 check "ACTIVE" wait_for 60 all_active
 
-switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 # bits SWITCH TRUNK LID: what to add to the LID to be led to that trunk by that switch
 bits() {
 	local b out

@@ -70,7 +70,6 @@ sm() {
 	for k in 0 1 2 3; do LID[k]=$(lid_of "pib$k"); done
 	SA=$(switch_lid sa) SB=$(switch_lid sb)
 }
-switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 sm_logs() { wait_for "$1" grep -Eq -- "$2" "$SM_DIR/opensm.log" || { tail -n 20 "$SM_DIR/opensm.log"; return 1; }; }
 # trap_from NUMBER LID: OpenSM has had that trap, from there
 trap_from() { sm_logs 20 "num:$1 .*from LID:$2 "; }

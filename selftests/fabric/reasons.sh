@@ -327,7 +327,6 @@ fabric() {
 		echo "Default=0x7fff : ALL=full; a=0x8001 : $(port_guid pib0)=full; b=0x8002 : $(port_guid pib0)=full, $(port_guid pib1)=full;" \
 			>"$dir/partitions.conf" && fabric_sm -P "$dir/partitions.conf" && subnet_up && wait_for 60 all_active
 }
-switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 check "two switches and two HCAs" fabric
 # From here on nobody else sets tables.
 sm_end

@@ -14,7 +14,6 @@ ktap_plan 35
 topology_init
 check "flows compiles" program flows /tmp/flows
 
-switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 # pma FIELD OPTION LID PORT
 pma() { timeout 20 perfquery -C pib0 "${@:2}" | sed -n "s/^$1:\.*//p"; }
 # Cables between switches: "a/port b/port" of each.

@@ -21,6 +21,7 @@ net() {
 
 port_guid() { echo "0x$(tr -d : <"/sys/class/infiniband/$1/ports/1/gids/0" | tail -c 17)"; }
 lid_of() { echo $(($(cat "/sys/class/infiniband/$1/ports/${2:-1}/lid"))); }
+switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
 
 # fabric_sm [ARGUMENT...]: opensm in the background
 fabric_sm() {
