@@ -37,12 +37,6 @@ net_make() {
 # bottleneck [NETEM'S ARGUMENTS...]
 bottleneck() { ip netns exec hub tc qdisc replace dev h2.eth0 root netem rate "${MBIT}mbit" limit "$bdp" "$@"; }
 
-join() {
-	local k
-	for k in 1 2; do pib_add $k standalone || die "host $k: no HCA"; done
-	wait_active 60 || die "the ports are not ACTIVE"
-	wait_for 60 pair 1 2 30 ibv_rc_pingpong -n 10 || die "no traffic"
-}
 stream="write_share MiB/s 4 1 ib_write_bw -s 65536"
 # The client is host 1, so both streams go to host 2.
 pib() { measure "$stream" pair 2 1 $((seconds + 60)); }
@@ -67,7 +61,7 @@ row() {
 }
 
 net_make
-join
+standalone_hosts
 declare -A all=()
 for ((i = 0; i < rounds; i++)); do
 	for part in "${parts[@]}"; do

@@ -15,16 +15,6 @@ umask 077
 rounds=${BENCH_ROUNDS:-3}
 trap 'rm -f /tmp/key /tmp/wg.*; hosts_clean' EXIT
 
-join() {
-	local k
-	for k in 1 2; do
-		h $k pibctl del "$(dev $k)" 2>/dev/null
-		pib_add $k standalone "$@" || die "host $k: no HCA"
-	done
-	wait_active 60 || die "the ports are not ACTIVE"
-	# The first message finds its way.
-	wait_for 60 pair 1 2 30 ibv_rc_pingpong -n 10 || die "no traffic"
-}
 tunnel() {
 	local k
 	for k in 1 2; do wg genkey >/tmp/wg.$k; done
@@ -43,9 +33,9 @@ make_keys /tmp/key
 declare -A all=()
 for ((i = 0; i < rounds; i++)); do
 	all[tcp]+="$(tcp "$(addr4 2)") " && all[wg]+="$(tcp 10.79.0.2) " || exit 1
-	join
+	standalone_hosts
 	for point in "${points[@]}"; do all[open_${point%% *}]+="$(measure "$point" pair 1 2 100) " || exit 1; done
-	join key-file /tmp/key
+	standalone_hosts key-file /tmp/key
 	for point in "${points[@]}"; do all[keyed_${point%% *}]+="$(measure "$point" pair 1 2 100) " || exit 1; done
 done
 

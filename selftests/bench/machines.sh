@@ -18,22 +18,13 @@ mtu() {
 	local k
 	for k in 1 2; do h $k ip link set eth0 mtu "$1" || die "host $k takes no MTU of $1"; done
 }
-join() {
-	local k
-	for k in 1 2; do
-		h $k pibctl del pib0 2>/dev/null
-		pib_add $k standalone || die "host $k: no HCA"
-	done
-	wait_active 60 || die "the ports are not ACTIVE"
-	wait_for 60 pair 2 1 30 ibv_rc_pingpong -n 10 || die "no traffic"
-}
 
 hosts_make 2
 rows=()
 printf '%-10s%-20s%-8s%12s%12s%8s\n' path case unit pib TCP ratio
 for bytes in ${MTUS:-1500 9000}; do
 	mtu "$bytes"
-	join
+	standalone_hosts
 	declare -A all=()
 	for ((i = 0; i < rounds; i++)); do
 		all[tcp]+="$(tcp "$(addr4 2)") " || exit 1

@@ -15,6 +15,17 @@ points=(
 
 die() { echo "bench: $*" >&2; exit 1; }
 
+# standalone_hosts [ARGUMENT...]: two hosts have new HCAs, with these arguments, and talk: the first message finds its way
+standalone_hosts() {
+	local k
+	for k in 1 2; do
+		h $k pibctl del "$(dev $k)" 2>/dev/null
+		pib_add $k standalone "$@" || die "host $k: no HCA"
+	done
+	wait_active 60 || die "the ports are not ACTIVE"
+	wait_for 60 pair 1 2 30 ibv_rc_pingpong -n 10 || die "no traffic"
+}
+
 # measure POINT COMMAND...: prints the number that COMMAND with the point's program and arguments leaves in
 # $pair_out.client. It is asked again, twice, where perftest could not tell the clock's rate and writes 0 or inf.
 measure() {

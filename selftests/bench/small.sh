@@ -36,9 +36,7 @@ two() {
 }
 
 hosts_make 2
-for k in 1 2; do pib_add $k standalone || die "host $k: no HCA"; done
-wait_active 60 || die "the ports are not ACTIVE"
-wait_for 60 pair 2 1 30 ibv_rc_pingpong -n 10 || die "no traffic"
+standalone_hosts
 declare -A all=()
 for ((i = 0; i < rounds; i++)); do
 	all[udp]+="$(datagrams) " && all[single]+="$(measure "$single" pair 2 1 100) " &&
