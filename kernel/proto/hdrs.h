@@ -22,6 +22,7 @@
 #define PIB_LRH_LEN		8
 #define PIB_GRH_LEN		40
 #define PIB_BTH_LEN		12
+#define PIB_PSN_LEN		3	/* the end of the BTH */
 #define PIB_ICRC_LEN		4
 /* LRH 8, GRH 40, BTH 12, the longest extension headers: XRCETH 4 + AtomicETH 28, rounded up */
 #define PIB_HDRS_MAX		112

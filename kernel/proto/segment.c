@@ -3,14 +3,6 @@
 #include "mad.h"
 #include "segment.h"
 
-enum segment_off {
-	OFF_FRAME = PIB_DG_HDR_LEN,
-	OFF_INDEX = 10,
-	OFF_TOTAL = 11,
-	OFF_SIZE = 12,
-	OFF_FIRST = 14,
-};
-
 void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN])
 {
 	const struct pib_dg dg = {
@@ -22,11 +14,11 @@ void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN])
 	};
 
 	pib_dg_build(&dg, out);
-	pib_put16(out + OFF_FRAME, s->frame);
-	out[OFF_INDEX] = s->index;
-	out[OFF_TOTAL] = s->total;
-	pib_put16(out + OFF_SIZE, s->size);
-	pib_put16(out + OFF_FIRST, s->first);
+	pib_put16(out + PIB_SEG_FRAME, s->frame);
+	out[PIB_SEG_INDEX] = s->index;
+	out[PIB_SEG_TOTAL] = s->total;
+	pib_put16(out + PIB_SEG_SIZE, s->size);
+	pib_put16(out + PIB_SEG_FIRST, s->first);
 }
 
 bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len)
@@ -40,11 +32,11 @@ bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len)
 	s->flags = dg.flags;
 	s->tag = dg.tag;
 	s->link_id = dg.link_id;
-	s->frame = pib_get16(buf + OFF_FRAME);
-	s->index = buf[OFF_INDEX];
-	s->total = buf[OFF_TOTAL];
-	s->size = pib_get16(buf + OFF_SIZE);
-	s->first = pib_get16(buf + OFF_FIRST);
+	s->frame = pib_get16(buf + PIB_SEG_FRAME);
+	s->index = buf[PIB_SEG_INDEX];
+	s->total = buf[PIB_SEG_TOTAL];
+	s->size = pib_get16(buf + PIB_SEG_SIZE);
+	s->first = pib_get16(buf + PIB_SEG_FIRST);
 
 	if (!s->total || s->total > PIB_SEG_MAX || s->index >= s->total ||
 	    (u32)s->size * s->total > 0xFFFF)

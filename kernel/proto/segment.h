@@ -36,6 +36,15 @@ struct pib_segment {
 	u16 first;
 };
 
+/* Where the fields behind the link header are. */
+enum pib_segment_off {
+	PIB_SEG_FRAME = PIB_DG_HDR_LEN,
+	PIB_SEG_INDEX = 10,
+	PIB_SEG_TOTAL = 11,
+	PIB_SEG_SIZE = 12,
+	PIB_SEG_FIRST = 14,
+};
+
 /* Write the header of a segment, whose link header is that of a SEGMENT. Context: any. */
 void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN]);
 /*
@@ -45,5 +54,15 @@ void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN]);
  * Return: false: no segment has this length with these fields.
  */
 bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len);
+/*
+ * Return: true if @head is that of segment @index of the frame of which @first is a segment's: only
+ * where a packet starts differs. Context: any.
+ */
+static inline bool pib_segment_follows(const u8 first[PIB_SEG_HDR_LEN],
+				       const u8 head[PIB_SEG_HDR_LEN], u32 index)
+{
+	return !memcmp(head, first, PIB_SEG_INDEX) && head[PIB_SEG_INDEX] == index &&
+	       !memcmp(head + PIB_SEG_TOTAL, first + PIB_SEG_TOTAL, PIB_SEG_FIRST - PIB_SEG_TOTAL);
+}
 
 #endif
