@@ -122,6 +122,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->traced = false;
 	b->queued = false;
 	b->copy = false;
+	b->alone = false;
 	b->csum_ok = false;
 	b->head_len = 0;
 	b->heads = NULL;
@@ -192,6 +193,7 @@ struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
 	c->icrc_ok = b->icrc_ok;
 	c->csum_ok = b->csum_ok;
 	c->copy = b->copy;
+	c->alone = b->alone;
 	c->via_udp = b->via_udp;
 	c->hops = b->hops;
 	c->in_port = b->in_port;

@@ -354,6 +354,11 @@ void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
  */
 void pib_req_set_lossy(struct pib_req *r, u32 late_min);
 /*
+ * Return: true if bursts are smaller than they could be, since the window is: if one is lost those
+ * behind it tell. Context: under the queue pair's lock.
+ */
+bool pib_req_is_narrow(const struct pib_req *r);
+/*
  * To SQD (@stop) and back: work requests that were started are finished, none begins (10.3.1.5).
  * Context: under the queue pair's lock.
  */

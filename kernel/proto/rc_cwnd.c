@@ -40,6 +40,11 @@ void pib_cwnd_init(struct pib_req *r)
 	r->recovering = false;
 }
 
+bool pib_req_is_narrow(const struct pib_req *r)
+{
+	return pib_req_burst_now(r) < r->burst;
+}
+
 /* Return: the round trips after which the window grows by cwnd_step(). */
 static u32 cwnd_rounds(const struct pib_req *r)
 {

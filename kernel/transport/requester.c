@@ -236,6 +236,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 		pib_output_nomem(qp, tx);
 		return true;	/* as if lost on the way */
 	}
+	b->alone = pib_req_is_narrow(&qp->req);
 	av = address_request(qp, s, b);
 	if (!av) {
 		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_QP_OP_ERR);

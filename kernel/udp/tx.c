@@ -9,8 +9,9 @@
  * frame, and the frame is cut into segments of equal size (docs/wire-format.md). To a peer that
  * does not know segments each packet leaves by itself, and IP fragments what does not fit.
  *
- * Small packets that a task sends one after the other in its turn are put off until the turn is
- * over, and share datagrams: what one costs is paid once for all that are in it.
+ * Packets that a task sends one after the other in its turn are put off until the turn is over, or
+ * fill a super-packet, and share super-packets, small ones datagrams: what one costs is paid once
+ * for all that are in it.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
@@ -81,11 +82,13 @@ static void writer_next(struct writer *w)
 	w->room = skb_frag_size(f);
 }
 
-/*
- * Write bytes, and update @crc from the copy. @src may be registered memory that its owner is
- * writing right now, and a second look at @src might find other bytes than those that are sent.
- */
-static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
+static __always_inline void writer_advance(struct writer *w, u32 n)
+{
+	w->cur += n;
+	w->room -= n;
+}
+
+static noinline void writer_pieces(struct writer *w, const void *src, u32 len, u32 *crc)
 {
 	while (len) {
 		u32 n;
@@ -96,11 +99,24 @@ static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 		memcpy(w->cur, src, n);
 		if (crc)
 			*crc = pib_icrc_update(*crc, w->cur, n);
-		w->cur += n;
-		w->room -= n;
+		writer_advance(w, n);
 		src += n;
 		len -= n;
 	}
+}
+
+/*
+ * Write bytes, and update @crc from the copy. @src may be registered memory that its owner is
+ * writing right now, and a second look at @src might find other bytes than those that are sent.
+ */
+static __always_inline void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
+{
+	if (unlikely(crc || len > w->room)) {
+		writer_pieces(w, src, len, crc);
+		return;
+	}
+	memcpy(w->cur, src, len);
+	writer_advance(w, len);
 }
 
 /* Write the head of a datagram: link header, counter if it is sealed, and the rest of @head. */
@@ -129,16 +145,21 @@ static void writer_tail(struct writer *w)
 
 static void writer_segment(struct writer *w)
 {
-	u8 head[PIB_SEG_HDR_LEN];
+	bool in_place = !w->sealed && w->room >= PIB_SEG_HDR_LEN;
+	u8 buf[PIB_SEG_HDR_LEN];
 
 	if (w->left == w->packet)
 		w->seg.first = 0;
 	else
 		w->seg.first = w->left < w->seg.size ? w->left : PIB_SEG_NO_FIRST;
-	pib_segment_build(&w->seg, head);
-	if (w->seg.index)
-		writer_tail(w);
-	writer_head(w, head, sizeof(head));
+	pib_segment_build(&w->seg, in_place ? w->cur : buf);
+	if (in_place) {
+		writer_advance(w, PIB_SEG_HDR_LEN);
+	} else {
+		if (w->seg.index)
+			writer_tail(w);
+		writer_head(w, buf, sizeof(buf));
+	}
 	w->seg.index++;
 	w->seg_room = w->seg.size;
 }
@@ -219,7 +240,7 @@ static void head_set_psn(struct packet_head *head, const struct pib_packet *p)
 {
 	u32 bth = PIB_LRH_LEN + (p->h.flags & PIB_H_GRH ? PIB_GRH_LEN : 0);
 
-	put_unaligned_be24(p->h.psn, head->bytes + bth + PIB_BTH_LEN - 3);
+	put_unaligned_be24(p->h.psn, head->bytes + bth + PIB_BTH_LEN - PIB_PSN_LEN);
 }
 
 static int packet_write(struct writer *w, struct pib_burst *b, const struct pib_packet *p,
@@ -297,27 +318,59 @@ struct plan {
 	u32 seal;
 };
 
-/*
- * Return: true if the packet @n places after @i, the plan's first, has the size of the one before:
- * packets in the middle of a burst do.
+/**
+ * struct place - a packet among bursts that wait
+ * @b: its burst
+ * @i: its place in @b
+ * @size: its bytes on the wire
  */
-static bool packet_is_alike(const struct pib_burst *b, u32 i, u32 n)
+struct place {
+	const struct pib_burst *b;
+	u32 i;
+	u32 size;
+};
+
+/* Find the size of the packet @p, before which stands one of @before bytes, 0: of another burst. */
+static void place_measure(struct place *p, u32 before)
 {
-	return n > 1 && i + n + 1 < b->npkts;
+	struct pib_packet packet;
+
+	if (p->b->npkts == 1) {
+		p->size = pib_burst_wire_bytes(p->b);
+	} else if (before && p->i > 1 && p->i + 1 < p->b->npkts) {
+		p->size = before;	/* both are in the middle of a burst */
+	} else {
+		pib_burst_packet(p->b, p->i, &packet);
+		p->size = packet.size;
+	}
 }
 
-/* Plan a datagram for each packet: packets of one size, of which the last may be smaller. */
-static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone, struct plan *pl)
+/* Go on to the next packet, of which there is one. */
+static void place_next(struct place *p)
 {
-	struct pib_packet p;
-	u32 size;
+	u32 before = p->size;
 
-	pl->size = PIB_DG_HDR_LEN + pl->seal + first;
+	if (++p->i == p->b->npkts) {
+		p->b = list_next_entry(p->b, entry);
+		p->i = 0;
+		before = 0;
+	}
+	place_measure(p, before);
+}
+
+/*
+ * Plan a datagram for each packet of a burst from @p on: packets of one size, of which the last may
+ * be smaller. @oversize: IP has to fragment it.
+ */
+static void plan_packets(struct place p, bool oversize, struct plan *pl)
+{
+	u32 size, n = oversize ? 1 : min_t(u32, p.b->npkts - p.i, WIRE_MAX_SEGS);
+
+	pl->size = PIB_DG_HDR_LEN + pl->seal + p.size;
 	pl->bytes = pl->size;
 	pl->seg = 0;
-	for (pl->n = 1; !alone && i + pl->n < b->npkts && pl->n < WIRE_MAX_SEGS; pl->n++) {
-		if (!packet_is_alike(b, i, pl->n))
-			pib_burst_packet(b, i + pl->n, &p);
+	for (pl->n = 1; pl->n < n; pl->n++) {
+		place_next(&p);
 		size = PIB_DG_HDR_LEN + pl->seal + p.size;
 		if (size > pl->size || pl->bytes + size > WIRE_MAX_BYTES)
 			break;
@@ -331,20 +384,18 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 }
 
 /*
- * Plan a frame of datagrams of at most @room bytes: as many packets as it holds, whatever their
- * size.
+ * Plan a frame of datagrams of at most @room bytes: as many of the @n packets from @p on as it
+ * holds, whatever their size.
  */
-static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 room, struct plan *pl)
+static void plan_frame(struct place p, u32 n, u32 room, struct plan *pl)
 {
 	u32 head = PIB_SEG_HDR_LEN + pl->seal;
 	u32 seg = ALIGN_DOWN(min_t(u32, room - PIB_SEG_HDR_LEN, WIRE_MAX_BYTES - head), 8);
 	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + head)) * seg;
-	u32 bytes = first;
-	struct pib_packet p;
+	u32 bytes = p.size;
 
-	for (pl->n = 1; i + pl->n < b->npkts; pl->n++) {
-		if (!packet_is_alike(b, i, pl->n))
-			pib_burst_packet(b, i + pl->n, &p);
+	for (pl->n = 1; pl->n < n; pl->n++) {
+		place_next(&p);
 		if (bytes + p.size > most)
 			break;
 		bytes += p.size;
@@ -365,43 +416,47 @@ static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct plan *pl)
 	return mtu > overhead ? mtu - overhead : 0;
 }
 
-/*
- * Return: true if the packets of @b from @i on, of which the first has @first bytes, go as a frame:
- * the first does not fit a datagram, or two like it do. Those of a burst are of one size, but for
- * the first and the last.
- */
-static bool frame_saves(const struct pib_burst *b, u32 i, u32 first, u32 room)
+/* Return: true if @b is one packet, whose payload is copied already. */
+static bool burst_is_small(const struct pib_burst *b)
 {
+	return b->npkts == 1 &&
+	       (b->payload == PIB_PAYLOAD_SMALL || b->payload == PIB_PAYLOAD_NONE);
+}
+
+/*
+ * Return: true if @b may share a frame of several segments with others of its flow: if a segment is
+ * lost, what is behind it has to be sent once more in any case.
+ */
+static bool burst_joins(const struct pib_burst *b)
+{
+	return pib_tp_reliable(b->h.tp) && !b->alone;
+}
+
+/*
+ * Return: true if the @n packets from @p on go as a frame: the first does not fit a datagram, or two
+ * like it do, or it shares the frame with other bursts. The packets of a burst are of one size, but
+ * for the first and the last.
+ */
+static bool frame_saves(const struct place *p, u32 n, u32 room)
+{
+	u32 own = p->b->npkts - p->i;
+
 	if (room < PIB_SEG_ROOM_MIN)
 		return false;
-	return first + PIB_DG_HDR_LEN > room ||
-	       (i + 1 < b->npkts && PIB_SEG_HDR_LEN + 2 * first <= room);
-}
-
-/* Plan for packets of @b from @i on. */
-static void plan_burst(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
-		       struct plan *pl)
-{
-	u32 room = path_room(path, mtu, pl);
-	struct pib_packet p;
-
-	pib_burst_packet(b, i, &p);
-	if (path->segments && frame_saves(b, i, p.size, room))
-		plan_frame(b, i, p.size, room, pl);
-	else
-		plan_packets(b, i, p.size, p.size + PIB_DG_HDR_LEN > room, pl);
+	return p->size + PIB_DG_HDR_LEN > room ||
+	       (own > 1 && PIB_SEG_HDR_LEN + 2 * p->size <= room) ||
+	       (n > own && burst_joins(p->b));
 }
 
 /*
- * Plan a frame of one segment for bursts of one packet, @b and @n - 1 behind it: for the first ones
- * that a datagram has room for. If it gets lost the receiver sees that by the next one.
+ * Plan a frame of one segment for small bursts, @b and those of the @n - 1 behind it: for the first
+ * ones that a datagram has room for. If it gets lost the receiver sees that by the next one.
  */
-static void plan_small(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 n,
-		       struct plan *pl)
+static void plan_small(const struct pib_burst *b, u32 n, u32 room, struct plan *pl)
 {
-	u32 room = path_room(path, mtu, pl), bytes = 0, size;
+	u32 bytes = 0, size;
 
-	for (pl->n = 0; pl->n < n; pl->n++) {
+	for (pl->n = 0; pl->n < n && burst_is_small(b); pl->n++) {
 		size = pib_burst_wire_bytes(b);
 		if (pl->n && PIB_SEG_HDR_LEN + bytes + size > room)
 			break;
@@ -414,16 +469,23 @@ static void plan_small(const struct pib_udp_path *path, u32 mtu, const struct pi
 	pl->datagrams = 1;
 }
 
-/* Plan for @n packets: of @b from @i on, and of the small bursts behind it if that is more. */
+/* Plan for @n packets: of @b from @i on, and of the bursts behind it if that is more. */
 static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
 		      u32 n, struct plan *pl)
 {
-	if (n > b->npkts - i) {
-		plan_small(path, mtu, b, n, pl);
+	u32 room = path_room(path, mtu, pl);
+	struct place p = { .b = b, .i = i };
+
+	if (n > b->npkts - i && burst_is_small(b)) {
+		plan_small(b, n, room, pl);
 		if (pl->n > 1)
 			return;
 	}
-	plan_burst(path, mtu, b, i, pl);
+	place_measure(&p, 0);
+	if (path->segments && frame_saves(&p, n, room))
+		plan_frame(p, burst_joins(b) ? n : b->npkts - i, room, pl);
+	else
+		plan_packets(p, p.size + PIB_DG_HDR_LEN > room, pl);
 }
 
 static void writer_start_frame(struct writer *w, const struct pib_udp_path *path,
@@ -587,124 +649,155 @@ static void super_packet_send(struct pib_udp_link *link, const struct pib_udp_pa
 }
 
 /*
- * Send what goes into one super-packet of @n packets that wait: those of @b from @i on, and of the
- * small bursts behind it if that is more. Return: number of packets.
+ * Send what goes into one super-packet of @pl->n packets that wait: those of @b from @i on, and of
+ * the bursts behind it if that is more. @pl: what was sent, or was lost.
  */
-static u32 packets_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
-			u32 i, u32 n)
+static void packets_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
+			 u32 i, struct plan *pl)
 {
 	struct pib_udp_sock *sock = link->bearer->sock;
 	bool noicrc = path->noicrc && b->icrc_ok;
 	struct pib_udp_route route;
-	struct plan pl = { .n = n };
 	struct writer w;
 
 	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route))
 		goto err_count;
-	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, n, &pl);
-	if (!writer_begin(&w, link, path, &pl, noicrc))
+	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, pl->n, pl);
+	if (!writer_begin(&w, link, path, pl, noicrc))
 		goto err_route;
-	if (packets_write(&w, path, b, i, pl.n, noicrc) || writer_end(&w, path, &pl))
+	if (packets_write(&w, path, b, i, pl->n, noicrc) || writer_end(&w, path, pl))
 		goto err_free;
-	super_packet_send(link, path, b, &pl, &w, &route);
-	return pl.n;
+	super_packet_send(link, path, b, pl, &w, &route);
+	return;
 
 err_free:
 	kfree_skb(w.skb);
 err_route:
 	dst_release(route.dst);
 err_count:
-	pib_udp_sock_lose(sock, tx_errors, pl.n);
-	return pl.n;
+	pib_udp_sock_lose(sock, tx_errors, pl->n);
 }
 
-/* ---- small packets ---- */
+/* ---- what waits for more of its turn ---- */
 
 /**
- * struct small_packets - bursts of one small packet that this CPU has put off
+ * struct waiting - bursts that this CPU has put off
  * @put_off: has them sent when the turn is over
  * @link: by which they go
  * @path: its path; the RCU section in which they were put off lasts until they are sent
  * @bursts: the bursts, in their order; all are of one flow, and have one DSCP. Not valid if @n is 0
- * @n: number of @bursts
+ * @sent: packets of the first one that were sent
+ * @n: number of packets that wait
+ * @bytes: bytes of them, LRH to ICRC
  */
-struct small_packets {
+struct waiting {
 	struct pib_put_off put_off;
 	struct pib_udp_link *link;
 	struct pib_udp_path *path;
 	struct list_head bursts;
+	u32 sent;
 	u32 n;
+	u32 bytes;
 };
 
-static DEFINE_PER_CPU(struct small_packets, pib_small_packets);
+static DEFINE_PER_CPU(struct waiting, pib_waiting);
 
-static struct pib_burst *small_first(const struct small_packets *s)
+static struct pib_burst *waiting_first(const struct waiting *s)
 {
 	return list_first_entry(&s->bursts, struct pib_burst, entry);
 }
 
-/* Send what was put off, and free it. */
-static void small_flush(struct pib_put_off *o)
+/* Free the bursts all of whose packets are among the next @n, which were sent. */
+static void waiting_sent(struct waiting *s, u32 n)
 {
-	struct small_packets *s = container_of(o, struct small_packets, put_off);
 	struct pib_burst *b;
-	u32 n;
 
-	while (s->n) {
-		n = packets_send(s->link, s->path, small_first(s), 0, s->n);
-		s->n -= n;
-		while (n--) {
-			b = small_first(s);
-			list_del(&b->entry);
-			pib_burst_free(b);
-		}
+	s->n -= n;
+	for (s->sent += n; !list_empty(&s->bursts); s->sent -= n) {
+		b = waiting_first(s);
+		n = b->npkts;
+		if (s->sent < n)
+			break;
+		list_del(&b->entry);
+		pib_burst_free(b);
 	}
 }
 
-/*
- * Return: true if @b may be put off: one packet, whose payload is copied already. Where VLs have
- * windows nothing is, for each burst looks at what those before it have on their way.
- */
-static bool burst_is_small(const struct pib_udp_path *path, const struct pib_burst *b)
+static void waiting_send(struct waiting *s)
 {
-	return b->npkts == 1 && !b->owner && path->segments && !path->windows &&
-	       (b->payload == PIB_PAYLOAD_SMALL || b->payload == PIB_PAYLOAD_NONE);
+	struct plan pl = { .n = s->n };
+
+	packets_send(s->link, s->path, waiting_first(s), s->sent, &pl);
+	s->bytes -= min(s->bytes, plan_packet_bytes(&pl));
+	waiting_sent(s, pl.n);
+}
+
+/* Send what was put off, and free it. */
+static void waiting_flush(struct pib_put_off *o)
+{
+	struct waiting *s = container_of(o, struct waiting, put_off);
+
+	while (s->n)
+		waiting_send(s);
+	s->bytes = 0;
+}
+
+/*
+ * Return: true if @b may be put off. Where VLs have windows nothing is, for each burst looks at what
+ * those before it have on their way.
+ */
+static bool burst_may_wait(const struct pib_udp_path *path, const struct pib_burst *b)
+{
+	return path->segments && !path->windows && (burst_is_small(b) || burst_joins(b));
 }
 
 /* Return: true if @b may share a frame with what was put off: flow, DSCP and flags are the same. */
-static bool small_is_alike(const struct small_packets *s, const struct pib_udp_link *link,
-			   const struct pib_udp_path *path, const struct pib_burst *b)
+static bool waiting_is_alike(const struct waiting *s, const struct pib_udp_link *link,
+			     const struct pib_udp_path *path, const struct pib_burst *b)
 {
-	const struct pib_burst *f = small_first(s);
+	const struct pib_burst *f = waiting_first(s);
 
 	return s->link == link && s->path == path && f->h.dqpn == b->h.dqpn &&
 	       f->h.sqpn == b->h.sqpn && f->h.slid == b->h.slid && f->h.dlid == b->h.dlid &&
-	       f->h.sl == b->h.sl && f->icrc_ok == b->icrc_ok &&
+	       f->h.sl == b->h.sl && f->icrc_ok == b->icrc_ok && f->alone == b->alone &&
 	       pib_hdrs_sender_is_told(&f->h) == pib_hdrs_sender_is_told(&b->h);
 }
 
-/*
- * Put @b off, behind what was put off before. If it cannot be, what was put off is sent first.
- *
- * Return: false: @b is to be sent now.
- */
-static bool small_add(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b)
+/* Put @b off, behind what was put off before, of which full super-packets are sent. */
+static void waiting_append(struct waiting *s, struct pib_udp_link *link, struct pib_udp_path *path,
+			   struct pib_burst *b)
 {
-	struct small_packets *s = this_cpu_ptr(&pib_small_packets);
-	bool small = burst_is_small(path, b);
-
-	if (s->n && (!small || !small_is_alike(s, link, path, b)))
-		small_flush(&s->put_off);
-	/* Pointers in a module's per-CPU memory cannot be set when it is compiled. */
-	s->put_off.do_it = small_flush;
-	if (!small || !pib_put_off_add(&s->put_off))
-		return false;
-	if (!s->n)
+	if (!s->n) {
 		INIT_LIST_HEAD(&s->bursts);
+		s->sent = 0;
+		s->bytes = 0;
+	}
 	s->link = link;
 	s->path = path;
 	list_add_tail(&b->entry, &s->bursts);
-	s->n++;
+	s->n += b->npkts;
+	s->bytes += pib_burst_wire_bytes(b);
+	while (s->n && s->bytes >= WIRE_MAX_BYTES)
+		waiting_send(s);
+}
+
+/*
+ * Put @b off. If it cannot be, what was put off is sent first.
+ *
+ * Return: false: @b is to be sent now.
+ */
+static bool waiting_add(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b)
+{
+	struct waiting *s = this_cpu_ptr(&pib_waiting);
+	bool waits = burst_may_wait(path, b);
+
+	if (s->n && (!waits || !waiting_is_alike(s, link, path, b)))
+		waiting_flush(&s->put_off);
+	/* Pointers in a module's per-CPU memory cannot be set when it is compiled. */
+	s->put_off.do_it = waiting_flush;
+	if (!waits || !pib_put_off_add(&s->put_off))
+		return false;
+	waiting_append(s, link, path, b);
 	return true;
 }
 
@@ -761,7 +854,8 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 {
 	struct pib_udp_link *link = to_udp_link(base);
 	struct pib_udp_path *path = rcu_dereference(link->path);
-	u32 i = 0;
+	struct plan pl = {};
+	u32 i;
 
 	if (!path) {
 		pib_udp_sock_lose(link->bearer->sock, tx_errors, b->npkts);
@@ -773,10 +867,12 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 		pib_kport_count(link->port, xmit_discard, b->npkts);
 		goto out_free;
 	}
-	if (small_add(link, path, b))
+	if (waiting_add(link, path, b))
 		return;
-	while (i < b->npkts)
-		i += packets_send(link, path, b, i, b->npkts - i);
+	for (i = 0; i < b->npkts; i += pl.n) {
+		pl.n = b->npkts - i;
+		packets_send(link, path, b, i, &pl);
+	}
 out_free:
 	pib_burst_free(b);
 }

@@ -31,7 +31,7 @@ small() {
 	[ $((after - before)) -lt 2400 ]
 }
 
-ktap_plan 14
+ktap_plan 15
 hosts_make 2
 check "no super-packets" one_by_one
 check "host 1: add" pib_add 1 standalone
@@ -56,6 +56,16 @@ path_mtu() { h 2 pibctl -j show links | jq -e "[.links[] | select(.address and .
 check "packets of which a datagram holds two share them" packets 512 1500 7000
 # Alone they would be 1,600.
 check "and those of 4096 bytes where the MTU is 9000" packets 4096 9000 1200
+# messages DATAGRAMS: 1600 messages of 4096 bytes, sixteen at a time, are no more datagrams than that, acknowledgements among them
+messages() {
+	local before after
+	before=$(counter rx_datagrams)
+	pair 1 2 60 ib_write_bw -F -s 4096 -n 1600 -l 16 -m 4096 || return 1
+	after=$(counter rx_datagrams)
+	echo "$((after - before)) datagrams"
+	[ $((after - before)) -le "$1" ]
+}
+check "messages that are posted together share them, too" messages 1300
 for k in 1 2; do h $k ip link set eth0 mtu 1500; done
 LOST=$(counter rx_reassembly)
 check "nothing was lost" test "$LOST" = 0
