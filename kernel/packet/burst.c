@@ -251,10 +251,30 @@ void *pib_burst_own(struct pib_burst *b, u32 len)
 	return b->linear;
 }
 
+bool pib_burst_refer(struct pib_burst *b, u32 n)
+{
+	struct pib_span *spans = b->own_spans;
+
+	if (n > PIB_BURST_SPANS)
+		spans = kmalloc_array(n, sizeof(*spans), GFP_ATOMIC | __GFP_NOWARN);
+	if (!spans)
+		return false;
+	b->payload = PIB_PAYLOAD_SPANS;
+	b->spans = spans;
+	return true;
+}
+
+void pib_burst_unrefer(struct pib_burst *b)
+{
+	while (b->nspans)
+		pib_mem_put(&b->spans[--b->nspans]);
+	if (b->spans != b->own_spans)
+		kfree(b->spans);
+	b->payload = PIB_PAYLOAD_NONE;
+}
+
 static void release_payload(struct pib_burst *b)
 {
-	u32 i;
-
 	kfree(b->heads);
 	switch (b->payload) {
 	case PIB_PAYLOAD_LINEAR:
@@ -264,8 +284,7 @@ static void release_payload(struct pib_burst *b)
 		mempool_free(b->linear, pib_burst_reserve);
 		break;
 	case PIB_PAYLOAD_SPANS:
-		for (i = 0; i < b->nspans; i++)
-			pib_mem_put(&b->spans[i]);
+		pib_burst_unrefer(b);
 		break;
 	case PIB_PAYLOAD_SKB:
 		kfree_skb(b->skb);

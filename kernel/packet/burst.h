@@ -44,7 +44,7 @@ struct pib_skb_map {
 	u16 seg;
 };
 
-#define PIB_BURST_SPANS	4
+#define PIB_BURST_SPANS	4	/* pieces of memory for which a burst has room in itself */
 #define PIB_BURST_SMALL	192
 #define PIB_BURST_MAX	65536	/* most bytes of payload */
 
@@ -99,7 +99,9 @@ struct pib_parking;
  *	rest is where @payload says. @len and @pmtu count both. NULL: all is where @payload says
  * @small: PIB_PAYLOAD_SMALL: the payload itself
  * @linear: PIB_PAYLOAD_LINEAR, PIB_PAYLOAD_RESERVE: the payload
- * @spans: PIB_PAYLOAD_SPANS: registered memory, of which references are held
+ * @spans: PIB_PAYLOAD_SPANS: registered memory, of which references are held; @own_spans, or
+ *	allocated if there are more
+ * @own_spans: see @spans
  * @skb: PIB_PAYLOAD_SKB: datagram or super-packet that has the payload
  * @map: PIB_PAYLOAD_SKB: where in @skb the payload is
  * @parent: PIB_PAYLOAD_CLONE: burst whose payload it is, of which a reference is held; no clone
@@ -139,7 +141,10 @@ struct pib_burst {
 	union {
 		u8 small[PIB_BURST_SMALL];
 		void *linear;
-		struct pib_span spans[PIB_BURST_SPANS];
+		struct {
+			struct pib_span *spans;
+			struct pib_span own_spans[PIB_BURST_SPANS];
+		};
 		struct {
 			struct sk_buff *skb;
 			struct pib_skb_map map;
@@ -240,6 +245,18 @@ void pib_burst_free(struct pib_burst *b);
  * Return: the memory; NULL: there is none.
  */
 void *pib_burst_own(struct pib_burst *b, u32 len);
+/**
+ * pib_burst_refer() - have the payload be registered memory
+ * @b: burst without payload
+ * @n: pieces of memory for which there is to be room in @b->spans; @b->nspans of them are filled in
+ *	by the caller
+ *
+ * Context: any.
+ * Return: false: no memory; the burst is unchanged.
+ */
+bool pib_burst_refer(struct pib_burst *b, u32 n);
+/* Put the pieces of registered memory that are the payload: there is none any more. Context: any. */
+void pib_burst_unrefer(struct pib_burst *b);
 /*
  * Return: true if the payload is not registered memory, whose owner may be writing to it. Context:
  * any.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The requester: requests of the transport become bursts that refer to the memory of the work
- * request. Little is copied: inline data, messages so short that a reference costs more, and pieces
- * scattered over more SGEs than a burst has room for.
+ * request. Little is copied: inline data, messages so short that a reference costs more, and memory
+ * whose pages may go.
  *
  *	pib_requester_tx()		until nothing can be sent, or the turn is over
  *	    pib_sq_fetch()		what was posted is copied and checked (send_queue.c)
@@ -70,32 +70,25 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 /*
  * Have @b refer to the memory of the SGEs.
  *
- * Return: 0; -E2BIG: there are too many pieces, or pages that may go before the burst does; others.
+ * Return: 0; -E2BIG: there is no memory for so many references, or pages may go before the burst
+ * does; others.
  */
 static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	struct pib_sge_iter it;
 	int err;
 
-	b->payload = PIB_PAYLOAD_SPANS;
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
+	if (!pib_burst_refer(b, it.num))
+		return -E2BIG;
 	while (it.left) {
 		err = pib_sge_next(&it, qp->pd, 0, &b->spans[b->nspans]);
 		if (err)
 			return err;
-		b->nspans++;
-		if (pib_span_pageable(&b->spans[b->nspans - 1]) ||
-		    (b->nspans == PIB_BURST_SPANS && it.left))
+		if (pib_span_pageable(&b->spans[b->nspans++]))
 			return -E2BIG;
 	}
 	return 0;
-}
-
-static void unrefer_sges(struct pib_burst *b)
-{
-	while (b->nspans)
-		pib_mem_put(&b->spans[--b->nspans]);
-	b->payload = PIB_PAYLOAD_NONE;
 }
 
 /* Return: true if the payload is one packet, in which checksums have to be filled in. */
@@ -129,7 +122,8 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 
 	err = refer_sges(qp, s, b, off);
 	if (err == -E2BIG) {
-		unrefer_sges(b);
+		if (b->payload == PIB_PAYLOAD_SPANS)
+			pib_burst_unrefer(b);
 		err = copy_sges(qp, s, b, off);
 	}
 	if (err || b->payload != PIB_PAYLOAD_SPANS || !pib_qp_counts_bursts(qp))

@@ -442,9 +442,8 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 		pib_mem_put(&span);
 		return err;
 	}
-	b->payload = PIB_PAYLOAD_SPANS;
-	b->spans[0] = span;
-	b->nspans = 1;
+	pib_burst_refer(b, 1);
+	b->spans[b->nspans++] = span;
 	/* The flush is when a consumer in the kernel takes its pages back. */
 	if (pib_qp_lends_pages(qp)) {
 		pib_qp_get(qp);

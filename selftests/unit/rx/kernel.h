@@ -178,6 +178,7 @@ struct kmem_cache {
 typedef struct kmem_cache mempool_t;
 
 #define kmalloc(n, gfp) malloc(n)
+#define kmalloc_array(n, size, gfp) malloc((n) * (size))
 #define kzalloc(n, gfp) calloc(1, n)
 #define kfree(p) free((void *)(p))
 #define kfree_sensitive(p) kfree(p)
