@@ -564,14 +564,31 @@ static bool may_answer(struct pib_credits *c, bool is_fresh, u64 now)
 }
 
 /*
+ * Return: true if @m is a question, and newer than those of its VL that were heard. A closed VL has
+ * nothing but its questions to send, which come one behind the other when a way that stood still
+ * goes on. By then what goes the ways of others may have overtaken all of them.
+ */
+static bool is_next_question(const struct pib_credits *c, const struct pib_credit_msg *m)
+{
+	return m->asks && m->vl < PIB_CREDIT_VLS && (s32)(m->seq - c->vl[m->vl].heard) > 0;
+}
+
+/*
  * Take in a question. If the peer has narrow windows it is told as often as those want, though all
- * that comes in may be of one VL. Return: enum pib_credit_do.
+ * that comes in may be of one VL.
+ *
+ * Return: enum pib_credit_do, but no PIB_CREDIT_DO_ANSWER if the peer asks too often.
  */
 static u32 take_question(struct pib_credits *c, const struct pib_credit_msg *m, bool is_fresh,
 			 u64 now)
 {
-	if (m->vl >= PIB_CREDIT_VLS || !may_answer(c, is_fresh, now))
+	if (m->vl >= PIB_CREDIT_VLS)
 		return PIB_CREDIT_DO_REJECT;
+	if (is_next_question(c, m))
+		c->vl[m->vl].heard = m->seq;
+	/* Of an honest one that was overtaken the sender asks again, or has an answer. */
+	if (!may_answer(c, is_fresh, now))
+		return was_overtaken(c, m) ? 0 : PIB_CREDIT_DO_REJECT;
 	c->answers = m->seq;
 	c->answers_vl = m->vl;
 	if (m->is_shared)
@@ -595,13 +612,13 @@ u32 pib_credits_rx(struct pib_credits *c, const struct pib_credit_msg *m, u64 no
 		return PIB_CREDIT_DO_REJECT;
 	if (is_fresh || (answers && !overtaken))
 		todo = learn_credit(c, m, now);
-	else if (!overtaken)
+	else if (!overtaken && (!m->asks || m->seq == c->heard))
 		todo = PIB_CREDIT_DO_REJECT;
 	/* No other datagram: it may tell of bytes that came after the question. */
 	if (answers)
 		take_answer(c, m, now);
 	if (m->asks)
-		todo |= take_question(c, m, is_fresh, now);
+		todo |= take_question(c, m, is_fresh || is_next_question(c, m), now);
 	opens = end_waits(c, now);
 	if (!opens)
 		return todo;

@@ -26,7 +26,7 @@
 #define PIB_CREDIT_STUCK_MS	250	/* see pib_credits_stuck() */
 #define PIB_CREDIT_ANSWER_US	50	/* from answer to answer, on an average */
 #define PIB_CREDIT_ANSWERS_MOST	64	/* at once */
-/* Limits for questions that are not newer than the last datagram that was heard. */
+/* Limits for questions that are newer neither than the last datagram nor than the VL's last one. */
 #define PIB_CREDIT_OLD_ANSWER_US	1000
 #define PIB_CREDIT_OLD_ANSWERS_MOST	8
 
@@ -98,6 +98,7 @@ struct pib_credit_use {
  * @guessed: @lost is a guess: the peer has not answered for long, or too much was sent
  * @question: number of the first datagram that asks for the VL and has no answer yet, 0: there is
  *	none
+ * @heard: number of the peer's newest question for the VL
  * @ask_ms: time to the next question
  * @patience: times that the time to wait for an answer has been doubled
  * @closed_at: ns: while the VL waits: since when
@@ -115,6 +116,7 @@ struct pib_credit_vl {
 	u32 told;
 	bool guessed;
 	u32 question;
+	u32 heard;
 	u32 ask_ms;
 	u32 patience;
 	u64 closed_at;
@@ -145,7 +147,7 @@ struct pib_credit_budget {
  * @seq: number of the last datagram sent
  * @heard: number of the last one heard
  * @answers: number of the peer's last question
- * @fresh: for questions that are newer than all that was heard
+ * @fresh: for questions that are newer than all that was heard, or than their VL's others
  * @stale: for the others: who repeats what he has seen on the way does not use up @fresh
  */
 struct pib_credits {

@@ -120,6 +120,24 @@ TEST_F(Lies, ANumberFarAheadShutsNobodyOut)
 	EXPECT_EQ(a.heard, b.seq) << "the honest ones are the last ones again";
 }
 
+TEST_F(Lies, NorDoesAQuestionFarAhead)
+{
+	for (const uint8_t vl : {0, 1}) {
+		pib_credit_msg forged = next();
+		forged.nonce = 11;
+		forged.peer_nonce = 22;
+		forged.seq = b.heard + 0x3FFFFFFF;
+		forged.asks = true;
+		forged.vl = vl;
+		EXPECT_TRUE(pib_credits_rx(&b, &forged, now) & PIB_CREDIT_DO_ANSWER);
+	}
+	rate = 1e8;
+	run(20 * kMs, {0, 1});
+	const uint64_t before = taken[0] + taken[1];
+	run(100 * kMs, {0, 1});
+	EXPECT_GE(taken[0] + taken[1] - before, rate * 0.1 * 0.9);
+}
+
 // A peer's honest answers, made of what it has taken in. Each is overtaken by a number that was forged.
 class Forged : public Lies {
 protected:

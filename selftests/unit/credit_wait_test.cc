@@ -136,6 +136,77 @@ TEST_F(Waiting, AnAnswerThatComesLateClosesNothing)
 	EXPECT_FALSE(offer(0));
 }
 
+// While a VL is closed nothing but its questions is sent on it, so they come one behind the other, as many as there were while the
+// way stood still. The CREDITs that go other ways have overtaken all of them.
+class SlowWay : public Waiting {
+protected:
+	// VL 0 stands still for a while. Others ask, and are answered, @others times.
+	void stand_still(unsigned others)
+	{
+		rate = 0;
+		for (const uint64_t until = now + 1500 * kMs; now < until; now += kMs)
+			offer(0);
+		ASSERT_GT(std::ranges::count(queue, -1, &Item::vl), PIB_CREDIT_OLD_ANSWERS_MOST);
+		for (unsigned i = 0; i < others; i++, now += kMs) {
+			pib_credits_wait(&a, 1, now);
+			hear(b, back, build(a, PIB_CREDIT_ASKS, 1));
+			hear(a, queue, back.back().credit);
+		}
+		hear(b, back, build(a, PIB_CREDIT_TELLS));
+		ASSERT_EQ(rejected, 0u);
+	}
+	// The way goes on. Returns how many questions were answered.
+	size_t go_on(uint64_t each = 0)
+	{
+		back.clear();
+		for (const Item &item : queue)
+			if (item.vl < 0) {
+				hear(b, back, item.credit);
+				now += each;
+			}
+		return back.size();
+	}
+	// Where CPUs send for one VL, or take in what comes, the last question may come first.
+	void hear_last()
+	{
+		const auto last = std::ranges::find(queue.rbegin(), queue.rend(), -1, &Item::vl);
+		ASSERT_NE(last, queue.rend());
+		hear(b, back, last->credit);
+		last->vl = 0;
+	}
+};
+
+TEST_F(SlowWay, QuestionsThatOthersHaveOvertakenAreNotBad)
+{
+	stand_still(3);
+	const size_t asked_before = std::ranges::count(queue, -1, &Item::vl);
+	EXPECT_EQ(go_on(), asked_before) << "each is newer than the one before";
+	EXPECT_EQ(rejected, 0u);
+}
+
+TEST_F(SlowWay, HoweverManyOthersHaveOvertakenThem)
+{
+	stand_still(2 * PIB_CREDIT_LAG);
+	go_on();
+	EXPECT_EQ(rejected, 0u);
+}
+
+TEST_F(SlowWay, NorAreThoseThatTheLastOneHasOvertaken)
+{
+	stand_still(0);
+	hear_last();
+	EXPECT_EQ(go_on(), PIB_CREDIT_OLD_ANSWERS_MOST);
+	EXPECT_EQ(rejected, 0u);
+}
+
+TEST_F(SlowWay, NorAreOldOnesThatAreAnswered)
+{
+	stand_still(2 * PIB_CREDIT_LAG);
+	hear_last();
+	go_on(kMs);
+	EXPECT_EQ(rejected, 0u);
+}
+
 // None of these is alone when one of them may go on.
 TEST_F(Waiting, WhatOneDatagramOpensIsInUseTogether)
 {
