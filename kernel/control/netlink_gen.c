@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 99163c2258d3eb4d91af816b91b521d6e9b6e9617a28b9c92db76f10427b2f33 */
+/*	sha256 62a9d7b3c4619215319fc008d3956b67b964c7f4fc889c24822be49776088bd4 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -195,11 +195,12 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_VL_WINDOW + 1] = {
 	[PIB_UL_VL_WINDOW] = NLA_POLICY_NESTED(pib_vl_window_nl_policy),
 };
 
-const struct nla_policy pib_vl_window_nl_policy[PIB_VW_WAITS + 1] = {
+const struct nla_policy pib_vl_window_nl_policy[PIB_VW_UNBOUNDED + 1] = {
 	[PIB_VW_VL] = { .type = NLA_U8, },
 	[PIB_VW_WINDOW] = { .type = NLA_U32, },
 	[PIB_VW_ON_WAY] = { .type = NLA_U32, },
 	[PIB_VW_WAITS] = { .type = NLA_FLAG, },
+	[PIB_VW_UNBOUNDED] = { .type = NLA_FLAG, },
 };
 
 /* PIB_CMD_HCA_NEW - do */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 99163c2258d3eb4d91af816b91b521d6e9b6e9617a28b9c92db76f10427b2f33 */
+/*	sha256 62a9d7b3c4619215319fc008d3956b67b964c7f4fc889c24822be49776088bd4 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -23,7 +23,7 @@ extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
 extern const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
 extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_VL_WINDOW + 1];
-extern const struct nla_policy pib_vl_window_nl_policy[PIB_VW_WAITS + 1];
+extern const struct nla_policy pib_vl_window_nl_policy[PIB_VW_UNBOUNDED + 1];
 
 int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info);

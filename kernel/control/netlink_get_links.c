@@ -72,7 +72,8 @@ static int put_vl_window(struct sk_buff *skb, u32 vl, const struct pib_credit_vi
 	if (!nest || nla_put_u8(skb, PIB_VW_VL, vl) ||
 	    nla_put_u32(skb, PIB_VW_WINDOW, view->window) ||
 	    nla_put_u32(skb, PIB_VW_ON_WAY, view->on_way) ||
-	    (view->waits && nla_put_flag(skb, PIB_VW_WAITS)))
+	    (view->waits && nla_put_flag(skb, PIB_VW_WAITS)) ||
+	    (view->unbounded && nla_put_flag(skb, PIB_VW_UNBOUNDED)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

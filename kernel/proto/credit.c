@@ -250,7 +250,8 @@ bool pib_credits_view(const struct pib_credits *c, u8 vl, u64 now, struct pib_cr
 	v->window = credit_window(c, vl, now);
 	v->on_way = on_the_way(&c->vl[vl]);
 	v->waits = c->waits >> vl & 1;
-	return !c->off && (c->vl[vl].sent || v->waits);
+	v->unbounded = c->off;
+	return c->vl[vl].sent || v->waits;
 }
 
 static void count_sent(struct pib_credits *c, u8 vl, u32 bytes, bool beside, u64 now)

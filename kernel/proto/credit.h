@@ -212,17 +212,19 @@ bool pib_credits_stuck(const struct pib_credits *c, u8 vl, u64 now);
  * @window: bytes that may be on their way to the peer
  * @on_way: bytes that are, as far as this end knows
  * @waits: something waits for the window to open
+ * @unbounded: the peer does not answer, and has never been heard: the window holds nothing back
  */
 struct pib_credit_view {
 	u32 window;
 	u32 on_way;
 	bool waits;
+	bool unbounded;
 };
 
 /*
  * Get how @vl stands. Context: under the lock of what holds @c.
  *
- * Return: false: nothing was sent on it in this session, or the peer, being silent, bounds nothing.
+ * Return: false: nothing was sent on it in this session, nor does anything wait.
  */
 bool pib_credits_view(const struct pib_credits *c, u8 vl, u64 now, struct pib_credit_view *v);
 /* Note that @bytes, see pib_credit_bytes(), are sent on @vl. */

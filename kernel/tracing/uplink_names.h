@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Made of netlink/pib.yaml by netlink/generate: not to be edited. */
-/* sha256 99163c2258d3eb4d91af816b91b521d6e9b6e9617a28b9c92db76f10427b2f33 */
+/* sha256 62a9d7b3c4619215319fc008d3956b67b964c7f4fc889c24822be49776088bd4 */
 #ifndef PIB_TRACING_UPLINK_NAMES_H
 #define PIB_TRACING_UPLINK_NAMES_H
 

@@ -66,8 +66,26 @@ TEST(Credit, HowAVlStandsIsShown)
 	EXPECT_TRUE(pib_credits_view(&c, 3, kMs, &v));
 	EXPECT_EQ(v.window, PIB_CREDIT_SHARE);
 	EXPECT_TRUE(v.waits);
-	c.off = true;
-	EXPECT_FALSE(pib_credits_view(&c, 3, kMs, &v)) << "the peer is silent";
+	EXPECT_FALSE(v.unbounded);
+}
+
+// The way stands still from the beginning, so there is nothing that the peer could tell. Its VL is shown when it is given up as before.
+TEST_F(Path, AVlIsShownThoughThePeerWasNeverHeard)
+{
+	pib_credit_view v{};
+
+	rate = 0;
+	run((PIB_CREDIT_PATIENCE_MS + 200) * kMs, {3});
+	ASSERT_TRUE(a.off);
+	EXPECT_TRUE(pib_credits_view(&a, 3, now, &v));
+	EXPECT_TRUE(v.unbounded);
+	EXPECT_FALSE(v.waits);
+	EXPECT_GT(v.on_way, PIB_CREDIT_ALONE);
+	EXPECT_FALSE(pib_credits_view(&a, 4, now, &v)) << "nothing was sent on it";
+	rate = 1e9;
+	run(100 * kMs, {3});
+	EXPECT_TRUE(pib_credits_view(&a, 3, now, &v));
+	EXPECT_FALSE(v.unbounded) << "the peer is heard";
 }
 
 TEST_F(Path, AWindowIsWideForOneVlAndNarrowForSeveral)

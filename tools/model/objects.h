@@ -107,6 +107,8 @@ struct VlWindow {
 	std::uint32_t on_way = 0;
 	/// Something waits for the window to open.
 	bool waits = false;
+	/// The peer was never heard: the window holds nothing back.
+	bool unbounded = false;
 };
 
 struct UdpLink {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 99163c2258d3eb4d91af816b91b521d6e9b6e9617a28b9c92db76f10427b2f33 */
+/*	sha256 62a9d7b3c4619215319fc008d3956b67b964c7f4fc889c24822be49776088bd4 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -556,6 +556,7 @@ enum pib_vw_attr {
 	PIB_VW_WINDOW,
 	PIB_VW_ON_WAY,
 	PIB_VW_WAITS,
+	PIB_VW_UNBOUNDED,
 
 	__PIB_VW_MAX,
 	PIB_VW_MAX = (__PIB_VW_MAX - 1)

@@ -269,6 +269,7 @@ void show_vl_windows(Output &out, const UdpLink &udp)
 		out.field("window", std::uint64_t{each.window});
 		out.field("on_way", std::uint64_t{each.on_way});
 		show_flag(out, "waits", each.waits);
+		show_flag(out, "unbounded", each.unbounded);
 		out.end_item();
 	}
 	out.end_list();

@@ -103,7 +103,8 @@ TEST(DaemonClient, ReadsLinksAndPeers)
 	udp.udp->own = Endpoint{.v6 = false, .address = {10, 0, 0, 2}, .port = 18514, .scope = {}};
 	udp.udp->moves = 4;
 	udp.udp->windows = true;
-	udp.udp->vl_windows = {{.vl = 1, .window = 2, .on_way = 3, .waits = true}};
+	udp.udp->vl_windows = {{.vl = 1, .window = 2, .on_way = 3, .waits = true},
+			       {.vl = 2, .window = 2, .on_way = 4, .unbounded = true}};
 	udp.udp->peer_node_guid = 0xA0;
 	udp.udp->peer_port = 1;
 	udp.udp->peer_description = "host1 pib0";

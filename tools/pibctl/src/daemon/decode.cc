@@ -165,7 +165,8 @@ VlWindow vl_window(const Json &object)
 	return {.vl = number<std::uint32_t>(object, "vl").value_or(0),
 		.window = number<std::uint32_t>(object, "window").value_or(0),
 		.on_way = number<std::uint32_t>(object, "on_way").value_or(0),
-		.waits = flag(object, "waits")};
+		.waits = flag(object, "waits"),
+		.unbounded = flag(object, "unbounded")};
 }
 
 UdpLink udp_link(const Json &object)

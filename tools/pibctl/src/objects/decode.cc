@@ -179,7 +179,8 @@ VlWindow decode_vl_window(const Attributes &attributes)
 	return {.vl = attributes.number<std::uint8_t>(PIB_VW_VL).value_or(0),
 		.window = attributes.number<std::uint32_t>(PIB_VW_WINDOW).value_or(0),
 		.on_way = attributes.number<std::uint32_t>(PIB_VW_ON_WAY).value_or(0),
-		.waits = attributes.has(PIB_VW_WAITS)};
+		.waits = attributes.has(PIB_VW_WAITS),
+		.unbounded = attributes.has(PIB_VW_UNBOUNDED)};
 }
 
 std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attributes)

@@ -184,7 +184,7 @@ TEST(Decode, WindowsOfALink)
 		return fake::nest(PIB_UL_VL_WINDOW,
 				  {fake::u8(PIB_VW_VL, vl), fake::u32(PIB_VW_WINDOW, 262144),
 				   fake::u32(PIB_VW_ON_WAY, on_way),
-				   vl ? fake::flag(PIB_VW_WAITS) : Bytes{}});
+				   fake::flag(vl ? PIB_VW_WAITS : PIB_VW_UNBOUNDED)});
 	};
 	const auto links = decode_links(answers(
 		{join({fake::nest(PIB_A_LINK_A,
@@ -197,9 +197,11 @@ TEST(Decode, WindowsOfALink)
 	ASSERT_EQ(udp.vl_windows.size(), 2U);
 	EXPECT_EQ(udp.vl_windows[0].window, 262144U);
 	EXPECT_FALSE(udp.vl_windows[0].waits);
+	EXPECT_TRUE(udp.vl_windows[0].unbounded);
 	EXPECT_EQ(udp.vl_windows[1].vl, 3U);
 	EXPECT_EQ(udp.vl_windows[1].on_way, 300000U);
 	EXPECT_TRUE(udp.vl_windows[1].waits);
+	EXPECT_FALSE(udp.vl_windows[1].unbounded);
 }
 
 TEST(Decode, Links)

@@ -90,7 +90,8 @@ std::vector<model::VlWindow> vl_windows(const Link &link, std::uint64_t now)
 	for (std::uint8_t vl = 0; link.windows && vl < PIB_CREDIT_VLS; vl++) {
 		pib_credit_view view;
 		if (pib_credits_view(&link.credits, vl, now, &view))
-			windows.push_back({vl, view.window, view.on_way, view.waits});
+			windows.push_back(
+				{vl, view.window, view.on_way, view.waits, view.unbounded});
 	}
 	return windows;
 }
