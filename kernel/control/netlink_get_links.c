@@ -79,24 +79,23 @@ static int put_vl_window(struct sk_buff *skb, u32 vl, const struct pib_credit_vi
 	return 0;
 }
 
-/* Put whether the VLs have windows, and how these stand, if there is a session. */
-static int put_windows(struct sk_buff *skb, struct pib_udp_link *link)
+/* Return: true if the VLs of the session have windows. */
+static bool session_has_windows(const struct pib_udp_link *link)
+{
+	const struct pib_udp_path *path;
+
+	path = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
+	return path && path->windows;
+}
+
+/* Put whether the VLs of a session have @windows, and how these stand. */
+static int put_windows(struct sk_buff *skb, struct pib_udp_link *link, bool windows)
 {
 	struct pib_credit_view view[PIB_CREDIT_VLS];
-	struct pib_udp_path *path;
-	bool up, windows;
-	u32 vl, seen;
-	int err;
+	int err = nla_put_u8(skb, PIB_UL_WINDOWS, windows);
+	u32 seen = windows ? pib_udp_credits_view(link, view) : 0;
+	u32 vl;
 
-	rcu_read_lock();
-	path = rcu_dereference(link->path);
-	up = path;
-	windows = path && path->windows;
-	rcu_read_unlock();
-	if (!up)
-		return 0;
-	err = nla_put_u8(skb, PIB_UL_WINDOWS, windows);
-	seen = windows ? pib_udp_credits_view(link, view) : 0;
 	for (vl = 0; !err && vl < PIB_CREDIT_VLS; vl++)
 		if (seen >> vl & 1)
 			err = put_vl_window(skb, vl, &view[vl]);
@@ -111,7 +110,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	struct pib_session session;
 	struct pib_addr peer;
 	const char *refusal;
-	bool second_key, by_flow;
+	bool up, second_key, by_flow, windows;
 	u32 path_mtu, moves;
 
 	if (!nest)
@@ -121,15 +120,17 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	peer = link->peer[link->to];
 	moves = link->moves;
 	refusal = pib_udp_link_refusal(link);
-	path_mtu = session.state == PIB_SESSION_UP ? pib_pmtu_size(&session.pmtu) : 0;
+	up = session.state == PIB_SESSION_UP;
+	path_mtu = up ? pib_pmtu_size(&session.pmtu) : 0;
 	second_key = pib_udp_link_by_second_key(link);
 	by_flow = pib_udp_link_by_flow(link);
+	windows = session_has_windows(link);
 	spin_unlock_bh(&link->lock);
 
 	if (pib_nl_put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
 	    pib_nl_put_endpoint(skb, PIB_UL_PEER, &peer) ||
 	    put_link_ids(a, &session) ||
-	    nla_put_u8(skb, PIB_UL_UP, session.state == PIB_SESSION_UP) ||
+	    nla_put_u8(skb, PIB_UL_UP, up) ||
 	    nla_put_u32(skb, PIB_UL_RESTARTS, session.restarts) ||
 	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
 	    (by_flow && nla_put_flag(skb, PIB_UL_BY_FLOW)) ||
@@ -138,7 +139,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	    nla_put_u32(skb, PIB_UL_MOVES, moves) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
 	    put_peer(skb, &session) ||
-	    put_windows(skb, link))
+	    (up && put_windows(skb, link, windows)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
