@@ -325,20 +325,31 @@ bool pib_put_off_add(struct pib_put_off *o)
 	return true;
 }
 
-/* Give @t its turn, and do what it puts off. Return: there is more to do at once. */
-static bool task_take_turn(struct pib_runlist *here, struct pib_task *t, struct pib_budget *budget)
+static void do_put_off(struct pib_runlist *here)
 {
 	struct pib_put_off *o;
-	bool more;
 
-	here->in_turn = true;
-	more = t->ops->run(t, budget);
-	here->in_turn = false;
 	while (unlikely(o = here->put_off)) {
 		here->put_off = o->next;
 		o->waits = false;
 		o->do_it(o);
 	}
+}
+
+void pib_put_off_do(void)
+{
+	do_put_off(this_cpu_ptr(&pib_runlists));
+}
+
+/* Give @t its turn, and do what it puts off. Return: there is more to do at once. */
+static bool task_take_turn(struct pib_runlist *here, struct pib_task *t, struct pib_budget *budget)
+{
+	bool more;
+
+	here->in_turn = true;
+	more = t->ops->run(t, budget);
+	here->in_turn = false;
+	do_put_off(here);
 	return more;
 }
 

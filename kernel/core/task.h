@@ -139,6 +139,8 @@ struct pib_put_off {
  * Return: true; false: no task has its turn on this CPU.
  */
 bool pib_put_off_add(struct pib_put_off *o);
+/* Have done now what this turn has put off. Context: softirqs off, in a turn of a task. */
+void pib_put_off_do(void);
 
 /* Have the task, which has something to do, run soon, on this CPU or its home. Context: any. */
 void pib_task_kick(struct pib_task *t);

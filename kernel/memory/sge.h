@@ -43,6 +43,16 @@ static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *
 	*it = (struct pib_sge_iter) { .sge = sge, .num = num, .off = off, .left = len };
 }
 
+/* Return: the most pieces that pib_sge_next() makes of the walk. Context: any. */
+static inline u32 pib_sge_pieces(const struct pib_sge_iter *it)
+{
+	u32 n = 0, bytes;
+
+	for (bytes = 0; n < it->num && bytes < it->off + it->left; n++)
+		bytes += it->sge[n].length;
+	return n;
+}
+
 /**
  * pib_sge_next() - the next contiguous piece, its key checked
  * @it: the walk, of which something is left

@@ -79,7 +79,7 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 	int err;
 
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
-	if (!pib_burst_refer(b, it.num))
+	if (!pib_burst_refer(b, pib_sge_pieces(&it)))
 		return -E2BIG;
 	while (it.left) {
 		err = pib_sge_next(&it, qp->pd, 0, &b->spans[b->nspans]);
@@ -287,8 +287,11 @@ static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s)
 static bool execute_local(struct pib_qp *qp, const struct pib_tx_req *tx)
 {
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
-	int err = local_result(qp, s);
+	int err;
 
+	/* What this turn has put off refers to memory, too. */
+	pib_put_off_do();
+	err = local_result(qp, s);
 	if (err == -EAGAIN) {
 		qp->timer.draining = true;
 		return defer_request(qp, tx);

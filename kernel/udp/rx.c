@@ -103,8 +103,8 @@ static __always_inline int intake_bits(struct intake *in, u32 off, void *to, u32
 }
 
 /*
- * Return: where @len bytes at @off, counted without segment headers, lie in one piece; NULL: they do
- * not.
+ * Return: where @len bytes at @off, counted without segment headers, lie in one piece; NULL: they
+ * do not.
  */
 static const u8 *intake_piece(struct intake *in, u32 off, u32 len)
 {
@@ -349,14 +349,15 @@ static void intake_keep_head(struct intake *in, const struct pib_hdrs *h, const 
 static bool intake_is_alike(struct intake *in, u32 off, u32 len)
 {
 	const struct pib_burst *b = in->b;
-	u32 same = in->head_len - PIB_PSN_LEN;
 	const u8 *head;
+	u32 same;
 
 	if (!b || !in->head_len || b->payload != PIB_PAYLOAD_SKB ||
 	    b->h.flags & (PIB_H_LAST | PIB_H_ACKREQ) || in->tail != b->pmtu ||
 	    b->len + b->pmtu > PIB_BURST_MAX || len < in->head_len + b->pmtu + PIB_ICRC_LEN)
 		return false;
 	head = intake_piece(in, off, in->head_len);
+	same = in->head_len - PIB_PSN_LEN;
 	return head && !memcmp(head, in->head, same) &&
 	       psn_at(head + same) == pib_psn_add(b->h.psn, b->npkts) && in_step(b);
 }

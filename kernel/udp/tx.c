@@ -424,8 +424,8 @@ static bool burst_is_small(const struct pib_burst *b)
 }
 
 /*
- * Return: true if @b may share a frame of several segments with others of its flow: if a segment is
- * lost, what is behind it has to be sent once more in any case.
+ * Return: true if @b may share a frame of several segments with others of its flow. If one of these
+ * is lost what is behind it has to be sent once more in any case, and what is before it waits.
  */
 static bool burst_joins(const struct pib_burst *b)
 {
@@ -433,19 +433,15 @@ static bool burst_joins(const struct pib_burst *b)
 }
 
 /*
- * Return: true if the @n packets from @p on go as a frame: the first does not fit a datagram, or two
- * like it do, or it shares the frame with other bursts. The packets of a burst are of one size, but
- * for the first and the last.
+ * Return: true if the @n packets from @p on go as a frame: the first does not fit a datagram, or
+ * two like it do. The packets of a burst are of one size, but for the first and the last.
  */
 static bool frame_saves(const struct place *p, u32 n, u32 room)
 {
-	u32 own = p->b->npkts - p->i;
-
 	if (room < PIB_SEG_ROOM_MIN)
 		return false;
 	return p->size + PIB_DG_HDR_LEN > room ||
-	       (own > 1 && PIB_SEG_HDR_LEN + 2 * p->size <= room) ||
-	       (n > own && burst_joins(p->b));
+	       (n > 1 && PIB_SEG_HDR_LEN + 2 * p->size <= room);
 }
 
 /*
@@ -473,17 +469,18 @@ static void plan_small(const struct pib_burst *b, u32 n, u32 room, struct plan *
 static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
 		      u32 n, struct plan *pl)
 {
-	u32 room = path_room(path, mtu, pl);
+	u32 room = path_room(path, mtu, pl), own = b->npkts - i;
 	struct place p = { .b = b, .i = i };
 
-	if (n > b->npkts - i && burst_is_small(b)) {
+	if (n > own && burst_is_small(b)) {
 		plan_small(b, n, room, pl);
 		if (pl->n > 1)
 			return;
 	}
 	place_measure(&p, 0);
+	n = burst_joins(b) ? n : own;
 	if (path->segments && frame_saves(&p, n, room))
-		plan_frame(p, burst_joins(b) ? n : b->npkts - i, room, pl);
+		plan_frame(p, n, room, pl);
 	else
 		plan_packets(p, p.size + PIB_DG_HDR_LEN > room, pl);
 }
@@ -648,30 +645,54 @@ static void super_packet_send(struct pib_udp_link *link, const struct pib_udp_pa
 	pib_udp_sock_send(link->bearer->sock, w->skb, &path->peer[path->to], route, tos);
 }
 
+/* Write the super-packet of @pl. Return: 0; -ENOMEM; -EFAULT: a payload cannot be read. */
+static int super_packet_write(struct writer *w, struct pib_udp_link *link,
+			      const struct pib_udp_path *path, struct pib_burst *b, u32 i,
+			      const struct plan *pl)
+{
+	bool noicrc = path->noicrc && b->icrc_ok;
+	int err;
+
+	if (!writer_begin(w, link, path, pl, noicrc))
+		return -ENOMEM;
+	err = packets_write(w, path, b, i, pl->n, noicrc);
+	if (!err)
+		err = writer_end(w, path, pl);
+	if (err)
+		kfree_skb(w->skb);
+	return err;
+}
+
 /*
- * Send what goes into one super-packet of @pl->n packets that wait: those of @b from @i on, and of
- * the bursts behind it if that is more. @pl: what was sent, or was lost.
+ * Send what goes into one super-packet of @n packets that wait: those of @b from @i on, and of the
+ * bursts behind it if that is more. If that fails, those of @b are tried alone.
+ *
+ * @pl: what was sent, or was lost: all of the @n packets if there is no route.
  */
 static void packets_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
-			 u32 i, struct plan *pl)
+			 u32 i, u32 n, struct plan *pl)
 {
 	struct pib_udp_sock *sock = link->bearer->sock;
-	bool noicrc = path->noicrc && b->icrc_ok;
+	u32 own = b->npkts - i, mtu;
 	struct pib_udp_route route;
 	struct writer w;
+	int err;
 
+	*pl = (struct plan) { .n = n };
 	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route))
 		goto err_count;
-	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, pl->n, pl);
-	if (!writer_begin(&w, link, path, pl, noicrc))
+	mtu = min(route.mtu, READ_ONCE(path->limit));
+	plan_make(path, mtu, b, i, n, pl);
+	err = super_packet_write(&w, link, path, b, i, pl);
+	if (err && pl->n > own) {
+		plan_make(path, mtu, b, i, own, pl);
+		err = super_packet_write(&w, link, path, b, i, pl);
+	}
+	if (err)
 		goto err_route;
-	if (packets_write(&w, path, b, i, pl->n, noicrc) || writer_end(&w, path, pl))
-		goto err_free;
 	super_packet_send(link, path, b, pl, &w, &route);
 	return;
 
-err_free:
-	kfree_skb(w.skb);
 err_route:
 	dst_release(route.dst);
 err_count:
@@ -702,83 +723,101 @@ struct waiting {
 
 static DEFINE_PER_CPU(struct waiting, pib_waiting);
 
-static struct pib_burst *waiting_first(const struct waiting *s)
+static struct pib_burst *waiting_first(const struct waiting *w)
 {
-	return list_first_entry(&s->bursts, struct pib_burst, entry);
+	return list_first_entry(&w->bursts, struct pib_burst, entry);
 }
 
 /* Free the bursts all of whose packets are among the next @n, which were sent. */
-static void waiting_sent(struct waiting *s, u32 n)
+static void waiting_sent(struct waiting *w, u32 n)
 {
 	struct pib_burst *b;
 
-	s->n -= n;
-	for (s->sent += n; !list_empty(&s->bursts); s->sent -= n) {
-		b = waiting_first(s);
-		n = b->npkts;
-		if (s->sent < n)
+	w->n -= n;
+	w->sent += n;
+	while (!list_empty(&w->bursts)) {
+		b = waiting_first(w);
+		if (w->sent < b->npkts)
 			break;
+		w->sent -= b->npkts;
 		list_del(&b->entry);
 		pib_burst_free(b);
 	}
 }
 
-static void waiting_send(struct waiting *s)
+/* Send a super-packet of at most @n of the packets. */
+static void waiting_send(struct waiting *w, u32 n)
 {
-	struct plan pl = { .n = s->n };
+	struct plan pl;
 
-	packets_send(s->link, s->path, waiting_first(s), s->sent, &pl);
-	s->bytes -= min(s->bytes, plan_packet_bytes(&pl));
-	waiting_sent(s, pl.n);
+	packets_send(w->link, w->path, waiting_first(w), w->sent, n, &pl);
+	w->bytes -= plan_packet_bytes(&pl);
+	waiting_sent(w, pl.n);
+}
+
+/*
+ * Return: the packets of the last burst if none of them was sent, and it is not small. They leave
+ * by themselves: with nothing behind it, nobody would see soon that what comes before is lost.
+ */
+static u32 waiting_last(const struct waiting *w)
+{
+	const struct pib_burst *b = list_last_entry(&w->bursts, struct pib_burst, entry);
+
+	return burst_is_small(b) || b == waiting_first(w) ? 0 : b->npkts;
 }
 
 /* Send what was put off, and free it. */
 static void waiting_flush(struct pib_put_off *o)
 {
-	struct waiting *s = container_of(o, struct waiting, put_off);
+	struct waiting *w = container_of(o, struct waiting, put_off);
+	u32 last = w->n ? waiting_last(w) : 0;
 
-	while (s->n)
-		waiting_send(s);
-	s->bytes = 0;
+	while (w->n > last)
+		waiting_send(w, w->n - last);
+	while (w->n)
+		waiting_send(w, w->n);
 }
 
 /*
- * Return: true if @b may be put off. Where VLs have windows nothing is, for each burst looks at what
- * those before it have on their way.
+ * Return: true if @b may be put off. Where VLs have windows nothing is, for each burst looks at
+ * what those before it have on their way.
  */
 static bool burst_may_wait(const struct pib_udp_path *path, const struct pib_burst *b)
 {
 	return path->segments && !path->windows && (burst_is_small(b) || burst_joins(b));
 }
 
-/* Return: true if @b may share a frame with what was put off: flow, DSCP and flags are the same. */
-static bool waiting_is_alike(const struct waiting *s, const struct pib_udp_link *link,
+/*
+ * Return: true if @b may share a frame with what was put off: flow, DSCP and flags are the same. In
+ * a turn there are bursts of one QP alone.
+ */
+static bool waiting_is_alike(const struct waiting *w, const struct pib_udp_link *link,
 			     const struct pib_udp_path *path, const struct pib_burst *b)
 {
-	const struct pib_burst *f = waiting_first(s);
+	const struct pib_burst *f = waiting_first(w);
 
-	return s->link == link && s->path == path && f->h.dqpn == b->h.dqpn &&
+	return w->link == link && w->path == path && f->h.dqpn == b->h.dqpn &&
 	       f->h.sqpn == b->h.sqpn && f->h.slid == b->h.slid && f->h.dlid == b->h.dlid &&
 	       f->h.sl == b->h.sl && f->icrc_ok == b->icrc_ok && f->alone == b->alone &&
 	       pib_hdrs_sender_is_told(&f->h) == pib_hdrs_sender_is_told(&b->h);
 }
 
 /* Put @b off, behind what was put off before, of which full super-packets are sent. */
-static void waiting_append(struct waiting *s, struct pib_udp_link *link, struct pib_udp_path *path,
+static void waiting_append(struct waiting *w, struct pib_udp_link *link, struct pib_udp_path *path,
 			   struct pib_burst *b)
 {
-	if (!s->n) {
-		INIT_LIST_HEAD(&s->bursts);
-		s->sent = 0;
-		s->bytes = 0;
+	if (!w->n) {
+		INIT_LIST_HEAD(&w->bursts);
+		w->sent = 0;
+		w->bytes = 0;
 	}
-	s->link = link;
-	s->path = path;
-	list_add_tail(&b->entry, &s->bursts);
-	s->n += b->npkts;
-	s->bytes += pib_burst_wire_bytes(b);
-	while (s->n && s->bytes >= WIRE_MAX_BYTES)
-		waiting_send(s);
+	w->link = link;
+	w->path = path;
+	list_add_tail(&b->entry, &w->bursts);
+	w->n += b->npkts;
+	w->bytes += pib_burst_wire_bytes(b);
+	while (w->n && w->bytes >= WIRE_MAX_BYTES)
+		waiting_send(w, w->n);
 }
 
 /*
@@ -788,16 +827,16 @@ static void waiting_append(struct waiting *s, struct pib_udp_link *link, struct 
  */
 static bool waiting_add(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b)
 {
-	struct waiting *s = this_cpu_ptr(&pib_waiting);
+	struct waiting *w = this_cpu_ptr(&pib_waiting);
 	bool waits = burst_may_wait(path, b);
 
-	if (s->n && (!waits || !waiting_is_alike(s, link, path, b)))
-		waiting_flush(&s->put_off);
+	if (w->n && (!waits || !waiting_is_alike(w, link, path, b)))
+		waiting_flush(&w->put_off);
 	/* Pointers in a module's per-CPU memory cannot be set when it is compiled. */
-	s->put_off.do_it = waiting_flush;
-	if (!waits || !pib_put_off_add(&s->put_off))
+	w->put_off.do_it = waiting_flush;
+	if (!waits || !pib_put_off_add(&w->put_off))
 		return false;
-	waiting_append(s, link, path, b);
+	waiting_append(w, link, path, b);
 	return true;
 }
 
@@ -854,7 +893,7 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 {
 	struct pib_udp_link *link = to_udp_link(base);
 	struct pib_udp_path *path = rcu_dereference(link->path);
-	struct plan pl = {};
+	struct plan pl;
 	u32 i;
 
 	if (!path) {
@@ -869,10 +908,8 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 	}
 	if (waiting_add(link, path, b))
 		return;
-	for (i = 0; i < b->npkts; i += pl.n) {
-		pl.n = b->npkts - i;
-		packets_send(link, path, b, i, &pl);
-	}
+	for (i = 0; i < b->npkts; i += pl.n)
+		packets_send(link, path, b, i, b->npkts - i, &pl);
 out_free:
 	pib_burst_free(b);
 }
