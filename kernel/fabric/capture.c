@@ -117,16 +117,16 @@ static u32 records_size(const struct pib_capture_cfg *cfg, const struct capture_
 /*
  * Return: true if the payload may be memory that its owner has taken back.
  *
- * A consumer in the kernel sends from memory without a region, to which there is no reference. A
- * retransmission that the peer does not need may still wait in a slow cable when the work request
- * has long been completed.
+ * A consumer in the kernel sends from memory without a region, to which there is no reference.
+ * Where nobody waits for the end of the burst, a retransmission that the peer does not need may
+ * still be in a slow cable when the work request has long been completed.
  */
 static bool is_stale(const struct pib_burst *b)
 {
 	const struct pib_burst *root = b->payload == PIB_PAYLOAD_CLONE ? b->parent : b;
 	u32 i;
 
-	if (!b->due || b->h.tp == PIB_TP_UD || root->payload != PIB_PAYLOAD_SPANS)
+	if (!b->due || b->h.tp == PIB_TP_UD || root->payload != PIB_PAYLOAD_SPANS || root->owner)
 		return false;
 	for (i = 0; i < root->nspans; i++)
 		if (!root->spans[i].mr)

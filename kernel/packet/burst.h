@@ -255,7 +255,7 @@ void *pib_burst_own(struct pib_burst *b, u32 len);
  * Return: false: no memory; the burst is unchanged.
  */
 bool pib_burst_refer(struct pib_burst *b, u32 n);
-/* Put the pieces of registered memory that are the payload: there is none any more. Context: any. */
+/* Put the pieces of registered memory that are the payload, which is none then. Context: any. */
 void pib_burst_unrefer(struct pib_burst *b);
 /*
  * Return: true if the payload is not registered memory, whose owner may be writing to it. Context:

@@ -442,7 +442,10 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 		pib_mem_put(&span);
 		return err;
 	}
-	pib_burst_refer(b, 1);
+	if (WARN_ON_ONCE(!pib_burst_refer(b, 1))) {	/* a burst has room for a piece */
+		pib_mem_put(&span);
+		return -ENOMEM;
+	}
 	b->spans[b->nspans++] = span;
 	/* The flush is when a consumer in the kernel takes its pages back. */
 	if (pib_qp_lends_pages(qp)) {
