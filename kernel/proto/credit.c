@@ -543,7 +543,13 @@ static bool was_overtaken(const struct pib_credits *c, const struct pib_credit_m
 /* Learn what @m says, which is the last one now. Return: enum pib_credit_do. */
 static u32 learn_credit(struct pib_credits *c, const struct pib_credit_msg *m, u64 now)
 {
+	u32 vl;
+
 	c->heard = m->seq;
+	/* What was forged is not kept. */
+	for (vl = 0; vl < PIB_CREDIT_VLS; vl++)
+		if ((s32)(c->vl[vl].heard - c->heard) > 0)
+			c->vl[vl].heard = c->heard;
 	c->off = false;
 	return learn_all(c, m, now) ? 0 : PIB_CREDIT_DO_REJECT;
 }
@@ -585,7 +591,7 @@ static u32 take_question(struct pib_credits *c, const struct pib_credit_msg *m, 
 {
 	if (m->vl >= PIB_CREDIT_VLS)
 		return PIB_CREDIT_DO_REJECT;
-	if (is_next_question(c, m))
+	if (is_fresh)
 		c->vl[m->vl].heard = m->seq;
 	/* Of an honest one that was overtaken the sender asks again, or has an answer. */
 	if (!may_answer(c, is_fresh, now))
@@ -605,7 +611,7 @@ static u32 take_question(struct pib_credits *c, const struct pib_credit_msg *m, 
 u32 pib_credits_rx(struct pib_credits *c, const struct pib_credit_msg *m, u64 now)
 {
 	bool answers = answers_question(c, m), overtaken = was_overtaken(c, m);
-	bool is_fresh = (s32)(m->seq - c->heard) > 0;
+	bool is_fresh = (s32)(m->seq - c->heard) > 0, is_next = is_next_question(c, m);
 	u32 todo = 0;
 	u16 opens;
 
@@ -613,13 +619,13 @@ u32 pib_credits_rx(struct pib_credits *c, const struct pib_credit_msg *m, u64 no
 		return PIB_CREDIT_DO_REJECT;
 	if (is_fresh || (answers && !overtaken))
 		todo = learn_credit(c, m, now);
-	else if (!overtaken && (!m->asks || m->seq == c->heard))
+	else if (!overtaken && !is_next)
 		todo = PIB_CREDIT_DO_REJECT;
 	/* No other datagram: it may tell of bytes that came after the question. */
 	if (answers)
 		take_answer(c, m, now);
 	if (m->asks)
-		todo |= take_question(c, m, is_fresh || is_next_question(c, m), now);
+		todo |= take_question(c, m, is_fresh || is_next, now);
 	opens = end_waits(c, now);
 	if (!opens)
 		return todo;

@@ -69,7 +69,7 @@ TEST(Credit, HowAVlStandsIsShown)
 	EXPECT_FALSE(v.unbounded);
 }
 
-// The way stands still from the beginning, so there is nothing that the peer could tell. Its VL is shown when it is given up as before.
+// The way stands still from the beginning, so there is nothing that the peer could tell. The VL is shown when it is given up, too.
 TEST_F(Path, AVlIsShownThoughThePeerWasNeverHeard)
 {
 	pib_credit_view v{};

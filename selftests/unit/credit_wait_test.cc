@@ -136,8 +136,8 @@ TEST_F(Waiting, AnAnswerThatComesLateClosesNothing)
 	EXPECT_FALSE(offer(0));
 }
 
-// While a VL is closed nothing but its questions is sent on it, so they come one behind the other, as many as there were while the
-// way stood still. The CREDITs that go other ways have overtaken all of them.
+// While a VL is closed nothing but its questions is sent on it, so they come one behind the other, as many as there were while
+// the way stood still. The CREDITs that go other ways have overtaken all of them.
 class SlowWay : public Waiting {
 protected:
 	// VL 0 stands still for a while. Others ask, and are answered, @others times.
@@ -187,7 +187,8 @@ TEST_F(SlowWay, QuestionsThatOthersHaveOvertakenAreNotBad)
 TEST_F(SlowWay, HoweverManyOthersHaveOvertakenThem)
 {
 	stand_still(2 * PIB_CREDIT_LAG);
-	go_on();
+	const size_t asked_before = std::ranges::count(queue, -1, &Item::vl);
+	EXPECT_EQ(go_on(), asked_before);
 	EXPECT_EQ(rejected, 0u);
 }
 
@@ -199,12 +200,35 @@ TEST_F(SlowWay, NorAreThoseThatTheLastOneHasOvertaken)
 	EXPECT_EQ(rejected, 0u);
 }
 
-TEST_F(SlowWay, NorAreOldOnesThatAreAnswered)
+// These may be repetitions.
+TEST_F(SlowWay, ThoseBehindTheLastOneAreBadBehindSoManyOthers)
 {
 	stand_still(2 * PIB_CREDIT_LAG);
 	hear_last();
-	go_on(kMs);
-	EXPECT_EQ(rejected, 0u);
+	const size_t asked_before = std::ranges::count(queue, -1, &Item::vl);
+	EXPECT_EQ(go_on(kMs), asked_before) << "they are answered all the same";
+	EXPECT_EQ(rejected, asked_before);
+}
+
+// A question is forged, far ahead.
+TEST_F(SlowWay, WhatWasForgedIsForgotten)
+{
+	stand_still(3);
+	pib_credit_msg forged = parse(build(a, PIB_CREDIT_ASKS, 0));
+	forged.seq += 1u << 30;
+	pib_credits_rx(&b, &forged, now);
+	EXPECT_EQ(b.vl[0].heard, forged.seq);
+	pib_credits_wait(&b, 1, now);
+	hear(a, queue, build(b, PIB_CREDIT_ASKS, 1));
+	hear(b, back, queue.back().credit);
+	EXPECT_LT(int32_t(b.vl[0].heard - forged.seq), 0);
+}
+
+TEST_F(SlowWay, AQuestionThatComesTwiceIsBadAndAnswered)
+{
+	const pib_credit_msg m = parse(build(a, PIB_CREDIT_ASKS, 0));
+	EXPECT_EQ(pib_credits_rx(&b, &m, now), PIB_CREDIT_DO_ANSWER);
+	EXPECT_EQ(pib_credits_rx(&b, &m, now), PIB_CREDIT_DO_ANSWER | PIB_CREDIT_DO_REJECT);
 }
 
 // None of these is alone when one of them may go on.
