@@ -79,13 +79,16 @@ static int put_vl_window(struct sk_buff *skb, u32 vl, const struct pib_credit_vi
 	return 0;
 }
 
-/* Return: true if the VLs of the session have windows. */
-static bool session_has_windows(const struct pib_udp_link *link)
+/*
+ * Return: true if there is a session by which packets go; @windows: whether its VLs have windows.
+ */
+static bool session_has_path(const struct pib_udp_link *link, bool *windows)
 {
 	const struct pib_udp_path *path;
 
 	path = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
-	return path && path->windows;
+	*windows = path && path->windows;
+	return path;
 }
 
 /* Put whether the VLs of a session have @windows, and how these stand. */
@@ -110,7 +113,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	struct pib_session session;
 	struct pib_addr peer;
 	const char *refusal;
-	bool up, second_key, by_flow, windows;
+	bool up, has_path, second_key, by_flow, windows;
 	u32 path_mtu, moves;
 
 	if (!nest)
@@ -124,7 +127,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	path_mtu = up ? pib_pmtu_size(&session.pmtu) : 0;
 	second_key = pib_udp_link_by_second_key(link);
 	by_flow = pib_udp_link_by_flow(link);
-	windows = session_has_windows(link);
+	has_path = session_has_path(link, &windows);
 	spin_unlock_bh(&link->lock);
 
 	if (pib_nl_put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
@@ -139,7 +142,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	    nla_put_u32(skb, PIB_UL_MOVES, moves) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
 	    put_peer(skb, &session) ||
-	    (up && put_windows(skb, link, windows)))
+	    (has_path && put_windows(skb, link, windows)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
