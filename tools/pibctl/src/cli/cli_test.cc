@@ -285,6 +285,14 @@ TEST_F(Cli, EveryChangeIsOneRequest)
 	}
 }
 
+TEST_F(Cli, AnHcaThatHasTheNameOfANetdevIsAddedWithANote)
+{
+	EXPECT_EQ(pibctl({"add", "pib0"}), 0) << complained;
+	EXPECT_EQ(complained, "");
+	EXPECT_EQ(pibctl({"add", "lo"}), 0);
+	EXPECT_TRUE(complains("'pibctl add pib0 netdev lo'")) << complained;
+}
+
 TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel)
 {
 	const std::vector<std::vector<const char *>> cases = {

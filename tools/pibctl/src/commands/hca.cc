@@ -167,11 +167,22 @@ Status read_dscp(const Arguments &arguments, R &request)
 	return success();
 }
 
+/// "pibctl add eth0" is easily typed for "pibctl add pib0 netdev eth0".
+void note_namesake(const Context &context, const std::string &name)
+{
+	if (netdev_flags(name))
+		context.notes << fmt::format(
+			"pibctl: HCA {0} is added, but has no cable: 'pibctl add pib0 netdev {0}' adds one on the netdev {0}\n",
+			name);
+}
+
 /// The HCA is there and waits, as one whose cable leads nowhere. Nobody would see why.
 void note_trouble(const Context &context, const HcaRequest &hca)
 {
-	if (hca.netdev.empty())
+	if (hca.netdev.empty()) {
+		note_namesake(context, hca.name);
 		return;
+	}
 	const auto flags = netdev_flags(hca.netdev);
 	if (!flags)
 		return;
