@@ -15,7 +15,7 @@ points=(
 
 die() { echo "bench: $*" >&2; exit 1; }
 
-# standalone_hosts [ARGUMENT...]: two hosts have new HCAs, with these arguments, and talk: the first message finds its way
+# standalone_hosts [ARGUMENT...]: makes an HCA with these arguments on each of two hosts, and waits until they talk
 standalone_hosts() {
 	local k
 	for k in 1 2; do

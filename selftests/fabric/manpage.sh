@@ -18,9 +18,9 @@ commands_of() {
 }
 mapfile -t examples < <(commands_of pibctl)
 mapfile -t session < <(commands_of pib)
-# The code in debugging.md, a line for each: between backquotes, but for lines of the log, and in blocks.
+# The code in debugging.md, a line for each: between backquotes, but for lines of the log and messages of programs, and in blocks.
 code() {
-	sed '/^| line/,/^$/d' "$here/../debugging.md" | grep -o '`[^`]*`' | tr -d '`'
+	sed '/^| \(line\|message\)/,/^$/d' "$here/../debugging.md" | grep -o '`[^`]*`' | tr -d '`'
 	sed -n 's/^    \(\$ \)\{0,1\}//p' "$here/../debugging.md" | sed 's/\t#.*//'
 }
 # It is a command if it begins with a program, or a line for dynamic debug.

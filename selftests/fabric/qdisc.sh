@@ -15,7 +15,7 @@ tracer=none
 dir=$(mktemp -d /tmp/qdisc.XXXXXX)
 trap 'kill "$tracer" 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
 
-counted() { h "$1" pibctl -j show uplinks | jq .uplinks[0].counters.tx_dropped; }
+counted() { uplink_counter "$1" tx_dropped; }
 # told FILTER: of the drops that have been traced
 told() { jq -s "map(select(.reason == \"tx_dropped\") | .count) | $1" "$dir/trace"; }
 talk() { pair 1 2 120 ibv_rc_pingpong -c -s 1048576 -n 10; }

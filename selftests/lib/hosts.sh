@@ -146,7 +146,7 @@ wait_active() {
 	done
 }
 
-# uplink_counter K NAME, uplink_has K EXPRESSION: of its uplink, the only one or the first
+# uplink_counter K NAME, uplink_has K EXPRESSION: look at the first uplink of host K
 uplink_counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 uplink_has() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].$2"; }
 

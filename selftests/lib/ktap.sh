@@ -55,10 +55,10 @@ refuse() {
 	fi
 }
 
-# same A B, more A B (than B), no_less A B: for check, which shows both where it is not so. It is not so of a B that is missing.
-same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
-more() { echo "$1 $2"; [ "${1:-0}" -gt "$2" ]; }
-no_less() { echo "$1 $2"; [ "${1:-0}" -ge "$2" ]; }
+# same A B, more A B (than B), no_less A B: for check, which shows both where it is not so. It is not so where either is missing.
+same() { echo "$1 $2"; [ -n "$1" ] && [ "$1" = "$2" ]; }
+more() { echo "$1 $2"; [ -n "$1" ] && [ "$1" -gt "$2" ]; }
+no_less() { echo "$1 $2"; [ -n "$1" ] && [ "$1" -ge "$2" ]; }
 
 # wait_for SECONDS COMMAND...: poll until the command succeeds. PIB_SLOW times as long on a kernel that is as slow (see vm/run).
 # Without KVM the asking itself is what a long wait costs, so it grows rarer.
