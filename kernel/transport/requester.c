@@ -289,7 +289,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx_req *tx)
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	int err;
 
-	/* What this turn has put off refers to memory, too. */
+	/* Bursts that this turn has put off refer to memory, too. */
 	pib_put_off_do();
 	err = local_result(qp, s);
 	if (err == -EAGAIN) {
