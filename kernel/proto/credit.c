@@ -546,7 +546,7 @@ static u32 learn_credit(struct pib_credits *c, const struct pib_credit_msg *m, u
 	u32 vl;
 
 	c->heard = m->seq;
-	/* What was forged is not kept. */
+	/* Forged ones are not kept. */
 	for (vl = 0; vl < PIB_CREDIT_VLS; vl++)
 		if ((s32)(c->vl[vl].heard - c->heard) > 0)
 			c->vl[vl].heard = c->heard;
