@@ -468,39 +468,29 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 	return b->heads ? headed_chunk(b, off, len) : payload_chunk(b, off, len);
 }
 
-/* As pib_burst_read(), where all of the payload is in an skb, most of it in few pieces. */
-static int skb_read(const struct pib_burst *b, u32 off, void *dst, u32 len)
+/* As pib_burst_chunk(), for one who goes through the payload: @run is for payload in an skb. */
+static const void *run_chunk(struct pib_burst *b, struct pib_skb_run *run, u32 off, u32 *len)
 {
-	struct pib_skb_run run = {};
-	const void *src;
-	u32 n, pos;
+	u32 pos;
 
-	if (off > b->len || len > b->len - off)
-		return -EFAULT;
-	while (len) {
-		n = len;
-		pos = skb_pos(b, off, &n);
-		src = pib_skb_run_chunk(&run, b->skb, pos, &n);
-		if (!src)
-			return -EFAULT;
-		memcpy(dst, src, n);
-		dst += n;
-		off += n;
-		len -= n;
-	}
-	return 0;
+	if (b->payload != PIB_PAYLOAD_SKB || b->heads)
+		return pib_burst_chunk(b, off, len);
+	if (off >= b->len)
+		return NULL;
+	*len = min(*len, b->len - off);
+	pos = skb_pos(b, off, len);
+	return pib_skb_run_chunk(run, b->skb, pos, len);
 }
 
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 {
+	struct pib_skb_run run = {};
 	const void *src;
 	u32 n;
 
-	if (b->payload == PIB_PAYLOAD_SKB && !b->heads)
-		return skb_read(b, off, dst, len);
 	while (len) {
 		n = len;
-		src = pib_burst_chunk(b, off, &n);
+		src = run_chunk(b, &run, off, &n);
 		if (!src || !n)
 			return -EFAULT;
 		memcpy(dst, src, n);

@@ -103,32 +103,38 @@ static __always_inline int intake_bits(struct intake *in, u32 off, void *to, u32
 }
 
 /*
+ * Return: where in the skb byte @off is, counted without segment headers; @len is cut at the end of
+ * its segment.
+ */
+static __always_inline u32 intake_pos(const struct intake *in, u32 off, u32 *len)
+{
+	if (!in->seg)
+		return off;
+	*len = min(*len, in->seg - off % in->seg);
+	return off + (off / in->seg + 1) * PIB_SEG_HDR_LEN;
+}
+
+/*
  * Return: where @len bytes at @off, counted without segment headers, lie in one piece; NULL: they
  * do not.
  */
 static const u8 *intake_piece(struct intake *in, u32 off, u32 len)
 {
-	const void *at;
-	u32 n = len;
+	u32 n = len, pos = intake_pos(in, off, &n);
+	const void *at = pib_skb_run_chunk(&in->run, in->skb, pos, &n);
 
-	if (in->seg) {
-		n = min(n, in->seg - off % in->seg);
-		off += (off / in->seg + 1) * PIB_SEG_HDR_LEN;
-	}
-	at = pib_skb_run_chunk(&in->run, in->skb, off, &n);
 	return n == len ? at : NULL;
 }
 
 /* Copy @len bytes at @off, counted without segment headers. */
 static int intake_copy(struct intake *in, u32 off, void *to, u32 len)
 {
-	u32 n;
+	u32 n, pos;
 
-	if (!in->seg)
-		return intake_bits(in, off, to, len);
 	while (len) {
-		n = min(len, in->seg - off % in->seg);
-		if (intake_bits(in, off + (off / in->seg + 1) * PIB_SEG_HDR_LEN, to, n))
+		n = len;
+		pos = intake_pos(in, off, &n);
+		if (intake_bits(in, pos, to, n))
 			return -EFAULT;
 		off += n;
 		to += n;
