@@ -32,16 +32,13 @@
 #include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/path.h"
+#include "udp/plan.h"
 #include "udp/bearer.h"
 #include "udp/credit.h"
 #include "udp/skb_pool.h"
 #include "udp/socket.h"
 #include "udp/tx.h"
 
-#define WIRE_MAX_SEGS	64
-#define WIRE_MAX_BYTES	65000
-/* An MTU that leaves less than this for a segment is left to IP. */
-#define PIB_SEG_ROOM_MIN	(PIB_SEG_HDR_LEN + PIB_SEG_MIN)
 /* A datagram alone is put into linear memory up to this size. */
 #define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_SEAL_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + \
 			 2 * PIB_ICRC_LEN)
@@ -300,193 +297,8 @@ static void skb_set_gso(struct sk_buff *skb, u32 size, u32 segs)
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
-/**
- * struct plan - contents of the next super-packet
- * @n: number of packets
- * @bytes: bytes of the super-packet, link headers included
- * @size: bytes of each datagram but the last
- * @datagrams: number of datagrams
- * @seg: bytes of the frame in each segment, 0 if each packet is a datagram
- * @seal: bytes that sealing adds to each datagram
- */
-struct plan {
-	u32 n;
-	u32 bytes;
-	u32 size;
-	u32 datagrams;
-	u32 seg;
-	u32 seal;
-};
-
-/**
- * struct place - a packet among bursts that wait
- * @b: its burst
- * @i: its place in @b
- * @size: its bytes on the wire
- */
-struct place {
-	const struct pib_burst *b;
-	u32 i;
-	u32 size;
-};
-
-/* Find the size of the packet @p, before which stands one of @before bytes, 0: of another burst. */
-static void place_measure(struct place *p, u32 before)
-{
-	struct pib_packet packet;
-
-	if (p->b->npkts == 1) {
-		p->size = pib_burst_wire_bytes(p->b);
-	} else if (before && p->i > 1 && p->i + 1 < p->b->npkts) {
-		p->size = before;	/* both are in the middle of a burst */
-	} else {
-		pib_burst_packet(p->b, p->i, &packet);
-		p->size = packet.size;
-	}
-}
-
-/* Go on to the next packet, of which there is one. */
-static void place_next(struct place *p)
-{
-	u32 before = p->size;
-
-	if (++p->i == p->b->npkts) {
-		p->b = list_next_entry(p->b, entry);
-		p->i = 0;
-		before = 0;
-	}
-	place_measure(p, before);
-}
-
-/*
- * Plan a datagram for each packet of a burst from @p on: packets of one size, of which the last may
- * be smaller. @oversize: IP has to fragment it.
- */
-static void plan_packets(struct place p, bool oversize, struct plan *pl)
-{
-	u32 size, n = oversize ? 1 : min_t(u32, p.b->npkts - p.i, WIRE_MAX_SEGS);
-
-	pl->size = PIB_DG_HDR_LEN + pl->seal + p.size;
-	pl->bytes = pl->size;
-	pl->seg = 0;
-	for (pl->n = 1; pl->n < n; pl->n++) {
-		place_next(&p);
-		size = PIB_DG_HDR_LEN + pl->seal + p.size;
-		if (size > pl->size || pl->bytes + size > WIRE_MAX_BYTES)
-			break;
-		pl->bytes += size;
-		if (size < pl->size) {
-			pl->n++;
-			break;
-		}
-	}
-	pl->datagrams = pl->n;
-}
-
-/*
- * Plan a frame of datagrams of at most @room bytes: as many of the @n packets from @p on as it
- * holds, whatever their size.
- */
-static void plan_frame(struct place p, u32 n, u32 room, struct plan *pl)
-{
-	u32 head = PIB_SEG_HDR_LEN + pl->seal;
-	u32 seg = ALIGN_DOWN(min_t(u32, room - PIB_SEG_HDR_LEN, WIRE_MAX_BYTES - head), 8);
-	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + head)) * seg;
-	u32 bytes = p.size;
-
-	for (pl->n = 1; pl->n < n; pl->n++) {
-		place_next(&p);
-		if (bytes + p.size > most)
-			break;
-		bytes += p.size;
-	}
-	pl->seg = seg;
-	pl->size = seg + head;
-	pl->datagrams = DIV_ROUND_UP(bytes, seg);
-	pl->bytes = bytes + pl->datagrams * head;
-}
-
-/* Set @pl->seal. Return: bytes of a datagram that fits @mtu, without its seal. */
-static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct plan *pl)
-{
-	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
-
-	pl->seal = path->seal ? PIB_SEAL_LEN : 0;
-	overhead += pl->seal;
-	return mtu > overhead ? mtu - overhead : 0;
-}
-
-/* Return: true if @b is one packet, whose payload is copied already. */
-static bool burst_is_small(const struct pib_burst *b)
-{
-	return b->npkts == 1 &&
-	       (b->payload == PIB_PAYLOAD_SMALL || b->payload == PIB_PAYLOAD_NONE);
-}
-
-/*
- * Return: true if @b may share a frame of several segments with others of its flow. If one of these
- * is lost what is behind it has to be sent once more in any case, and what is before it waits.
- */
-static bool burst_joins(const struct pib_burst *b)
-{
-	return pib_tp_reliable(b->h.tp) && !b->alone;
-}
-
-/*
- * Return: true if the @n packets from @p on go as a frame: the first does not fit a datagram, or
- * two like it do. The packets of a burst are of one size, but for the first and the last.
- */
-static bool frame_saves(const struct place *p, u32 n, u32 room)
-{
-	if (room < PIB_SEG_ROOM_MIN)
-		return false;
-	return p->size + PIB_DG_HDR_LEN > room ||
-	       (n > 1 && PIB_SEG_HDR_LEN + 2 * p->size <= room);
-}
-
-/*
- * Plan a frame of one segment for small bursts, @b and those of the @n - 1 behind it: for the first
- * ones that a datagram has room for. If it gets lost the receiver sees that by the next one.
- */
-static void plan_small(const struct pib_burst *b, u32 n, u32 room, struct plan *pl)
-{
-	u32 bytes = 0, size;
-
-	for (pl->n = 0; pl->n < n && burst_is_small(b); pl->n++) {
-		size = pib_burst_wire_bytes(b);
-		if (pl->n && PIB_SEG_HDR_LEN + bytes + size > room)
-			break;
-		bytes += size;
-		b = list_next_entry(b, entry);
-	}
-	pl->seg = bytes;
-	pl->bytes = PIB_SEG_HDR_LEN + pl->seal + bytes;
-	pl->size = pl->bytes;
-	pl->datagrams = 1;
-}
-
-/* Plan for @n packets: of @b from @i on, and of the bursts behind it if that is more. */
-static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
-		      u32 n, struct plan *pl)
-{
-	u32 room = path_room(path, mtu, pl), own = b->npkts - i;
-	struct place p = { .b = b, .i = i };
-
-	if (n > own && burst_is_small(b)) {
-		plan_small(b, n, room, pl);
-		if (pl->n > 1)
-			return;
-	}
-	place_measure(&p, 0);
-	n = burst_joins(b) ? n : own;
-	if (path->segments && frame_saves(&p, n, room))
-		plan_frame(p, n, room, pl);
-	else
-		plan_packets(p, p.size + PIB_DG_HDR_LEN > room, pl);
-}
-
 static void writer_start_frame(struct writer *w, const struct pib_udp_path *path,
-			       const struct plan *pl, u16 number, bool noicrc)
+			       const struct pib_plan *pl, u16 number, bool noicrc)
 {
 	w->seg = (struct pib_segment) {
 		.flags = path_flags(path, noicrc),
@@ -500,7 +312,7 @@ static void writer_start_frame(struct writer *w, const struct pib_udp_path *path
 
 /* Get memory for what @pl says, and begin the frame if it is one. Return: false: no memory. */
 static bool writer_begin(struct writer *w, struct pib_udp_link *link,
-			 const struct pib_udp_path *path, const struct plan *pl, bool noicrc)
+			 const struct pib_udp_path *path, const struct pib_plan *pl, bool noicrc)
 {
 	if (!super_packet_skb(w, pl->bytes))
 		return false;
@@ -551,7 +363,7 @@ static int packets_write(struct writer *w, const struct pib_udp_path *path, stru
 }
 
 /* End what was written, and close its seals. Return: 0 or a negative error. */
-static int writer_end(struct writer *w, const struct pib_udp_path *path, const struct plan *pl)
+static int writer_end(struct writer *w, const struct pib_udp_path *path, const struct pib_plan *pl)
 {
 	if (pl->seg)
 		writer_tail(w);
@@ -600,14 +412,6 @@ static void burst_flow(const struct pib_udp_link *link, const struct pib_udp_pat
 	route->label = lane.label;
 }
 
-/* Return: the bytes of the packets, LRH to ICRC. */
-static u32 plan_packet_bytes(const struct plan *pl)
-{
-	u32 head = pl->seg ? PIB_SEG_HDR_LEN : PIB_DG_HDR_LEN;
-
-	return pl->bytes - pl->datagrams * (head + pl->seal);
-}
-
 /*
  * Return: true if @b must not wait for what fills its VL: QP1 has sent it to another one, or it
  * says that the way is congested. Users may send to QP1, but not from it.
@@ -626,16 +430,18 @@ static bool burst_goes_beside(const struct pib_burst *b)
 
 /* Count what is about to be sent with @tos. */
 static void burst_count(struct pib_udp_link *link, const struct pib_udp_path *path,
-			const struct pib_burst *b, const struct plan *pl, u8 tos)
+			const struct pib_burst *b, const struct pib_plan *pl, u8 tos)
 {
-	pib_udp_credits_sent(link, path, b->h.vl, pib_credit_bytes(plan_packet_bytes(pl), pl->n),
-			     burst_goes_beside(b), tos & ~INET_ECN_MASK);
+	u32 bytes = pib_credit_bytes(pib_plan_packet_bytes(pl), pl->n);
+
+	pib_udp_credits_sent(link, path, b->h.vl, bytes, burst_goes_beside(b),
+			     tos & ~INET_ECN_MASK);
 }
 
 /* Send what @w has written; @b is the first burst in it. */
 static void super_packet_send(struct pib_udp_link *link, const struct pib_udp_path *path,
-			      const struct pib_burst *b, const struct plan *pl, struct writer *w,
-			      struct pib_udp_route *route)
+			      const struct pib_burst *b, const struct pib_plan *pl,
+			      struct writer *w, struct pib_udp_route *route)
 {
 	u8 tos = burst_tos(link, path, b);
 
@@ -648,7 +454,7 @@ static void super_packet_send(struct pib_udp_link *link, const struct pib_udp_pa
 /* Write the super-packet of @pl. Return: 0; -ENOMEM; -EFAULT: a payload cannot be read. */
 static int super_packet_write(struct writer *w, struct pib_udp_link *link,
 			      const struct pib_udp_path *path, struct pib_burst *b, u32 i,
-			      const struct plan *pl)
+			      const struct pib_plan *pl)
 {
 	bool noicrc = path->noicrc && b->icrc_ok;
 	int err;
@@ -670,7 +476,7 @@ static int super_packet_write(struct writer *w, struct pib_udp_link *link,
  * @pl: what was sent, or was lost: all of the @n packets if there is no route.
  */
 static void packets_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
-			 u32 i, u32 n, struct plan *pl)
+			 u32 i, u32 n, struct pib_plan *pl)
 {
 	struct pib_udp_sock *sock = link->bearer->sock;
 	u32 own = b->npkts - i, mtu;
@@ -678,14 +484,14 @@ static void packets_send(struct pib_udp_link *link, struct pib_udp_path *path, s
 	struct writer w;
 	int err;
 
-	*pl = (struct plan) { .n = n };
+	*pl = (struct pib_plan) { .n = n };
 	if (pib_udp_sock_route(sock, &path->peer[path->to], &path->cache, &route))
 		goto err_count;
 	mtu = min(route.mtu, READ_ONCE(path->limit));
-	plan_make(path, mtu, b, i, n, pl);
+	pib_plan_make(path, mtu, b, i, n, pl);
 	err = super_packet_write(&w, link, path, b, i, pl);
 	if (err && pl->n > own) {
-		plan_make(path, mtu, b, i, own, pl);
+		pib_plan_make(path, mtu, b, i, own, pl);
 		err = super_packet_write(&w, link, path, b, i, pl);
 	}
 	if (err)
@@ -748,10 +554,10 @@ static void waiting_sent(struct waiting *w, u32 n)
 /* Send a super-packet of at most @n of the packets. */
 static void waiting_send(struct waiting *w, u32 n)
 {
-	struct plan pl;
+	struct pib_plan pl;
 
 	packets_send(w->link, w->path, waiting_first(w), w->sent, n, &pl);
-	w->bytes -= plan_packet_bytes(&pl);
+	w->bytes -= pib_plan_packet_bytes(&pl);
 	waiting_sent(w, pl.n);
 }
 
@@ -763,7 +569,7 @@ static u32 waiting_last(const struct waiting *w)
 {
 	const struct pib_burst *b = list_last_entry(&w->bursts, struct pib_burst, entry);
 
-	return burst_is_small(b) || b == waiting_first(w) ? 0 : b->npkts;
+	return pib_burst_is_small(b) || b == waiting_first(w) ? 0 : b->npkts;
 }
 
 /* Send what was put off, and free it. */
@@ -784,7 +590,7 @@ static void waiting_flush(struct pib_put_off *o)
  */
 static bool burst_may_wait(const struct pib_udp_path *path, const struct pib_burst *b)
 {
-	return path->segments && !path->windows && (burst_is_small(b) || burst_joins(b));
+	return path->segments && !path->windows && (pib_burst_is_small(b) || pib_burst_joins(b));
 }
 
 /*
@@ -816,7 +622,7 @@ static void waiting_append(struct waiting *w, struct pib_udp_link *link, struct 
 	list_add_tail(&b->entry, &w->bursts);
 	w->n += b->npkts;
 	w->bytes += pib_burst_wire_bytes(b);
-	while (w->n && w->bytes >= WIRE_MAX_BYTES)
+	while (w->n && w->bytes >= PIB_PLAN_MAX_BYTES)
 		waiting_send(w, w->n);
 }
 
@@ -893,7 +699,7 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 {
 	struct pib_udp_link *link = to_udp_link(base);
 	struct pib_udp_path *path = rcu_dereference(link->path);
-	struct plan pl;
+	struct pib_plan pl;
 	u32 i;
 
 	if (!path) {
