@@ -562,14 +562,21 @@ static void waiting_send(struct waiting *w, u32 n)
 }
 
 /*
- * Return: the packets of the last burst if none of them was sent, and it is not small. They leave
- * by themselves: with nothing behind it, nobody would see soon that what comes before is lost.
+ * Return: the packets that leave by themselves: those of the small bursts at the end, or of the last
+ * burst. With nothing behind it, nobody would see soon that what comes before is lost. 0: there is
+ * but one burst, or all are small, and what gets lost with one frame of those shows by the next.
  */
 static u32 waiting_last(const struct waiting *w)
 {
+	const struct pib_burst *first = waiting_first(w);
 	const struct pib_burst *b = list_last_entry(&w->bursts, struct pib_burst, entry);
+	u32 small = 0;
 
-	return pib_burst_is_small(b) || b == waiting_first(w) ? 0 : b->npkts;
+	for (; b != first && pib_burst_is_small(b); b = list_prev_entry(b, entry))
+		small++;
+	if (b == first)
+		return pib_burst_is_small(b) ? 0 : small;
+	return small ? small : b->npkts;
 }
 
 /* Send what was put off, and free it. */

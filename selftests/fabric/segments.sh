@@ -6,6 +6,7 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/programs.sh"
 trap hosts_clean EXIT
 
 one_by_one() {
@@ -31,7 +32,7 @@ small() {
 	[ $((after - before)) -lt 2400 ]
 }
 
-ktap_plan 15
+ktap_plan 18
 hosts_make 2
 check "no super-packets" one_by_one
 check "host 1: add" pib_add 1 standalone
@@ -95,4 +96,22 @@ ill() {
 	wait $pid && cat /tmp/sent && grown rx_reassembly "$((LOST + 100))" && pingpong 20
 }
 check "frames that never become whole" ill
+
+# A WRITE of 32 KiB and a SEND posted with it are two super-packets: in one, nothing would tell that part of it was lost.
+in_one_piece() { for k in 1 2; do h $k ethtool -K eth0 gso on tx-udp-segmentation on gro on || return 1; done; }
+sent() { h 1 cat /sys/class/net/eth0/statistics/tx_packets; }
+behind_it() {
+	local before n line
+	coproc { exec timeout 60 /tmp/pairs pib0 pib1 64; }
+	read -r line <&"${COPROC[0]}" && [ "$line" = warm ] || return 1
+	before=$(sent)
+	echo >&"${COPROC[1]}"
+	read -r line <&"${COPROC[0]}" && [ "$line" = done ] || return 1
+	n=$(($(sent) - before))
+	echo "$n super-packets for 64 pairs"
+	[ $n -ge 128 ]
+}
+check "super-packets" in_one_piece
+check "pairs compiles" program pairs /tmp/pairs
+check "what ends a turn leaves behind what is large" behind_it
 ktap_end
