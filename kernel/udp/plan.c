@@ -80,12 +80,21 @@ static void plan_packets(struct place p, bool oversize, struct pib_plan *pl)
 	pl->datagrams = pl->n;
 }
 
+/* Return: true if a datagram of @room bytes has room for two packets like @p. */
+static bool two_fit(const struct place *p, u32 room)
+{
+	return PIB_SEG_HDR_LEN + 2 * p->size <= room;
+}
+
 /*
  * Plan a frame of datagrams of at most @room bytes: as many of the @n packets from @p on as it
- * holds, whatever their size.
+ * holds. If two like @p fit a datagram the frame ends before a packet of which no two do.
+ *
+ * Return: false: that is @p alone, which needs no frame.
  */
-static void plan_frame(struct place p, u32 n, u32 room, struct pib_plan *pl)
+static bool plan_frame(struct place p, u32 n, u32 room, struct pib_plan *pl)
 {
+	bool pairs = two_fit(&p, room);
 	u32 head = PIB_SEG_HDR_LEN + pl->seal;
 	u32 seg = ALIGN_DOWN(min_t(u32, room - PIB_SEG_HDR_LEN, PIB_PLAN_MAX_BYTES - head), 8);
 	u32 most = min_t(u32, PIB_SEG_MAX, PIB_PLAN_MAX_BYTES / (seg + head)) * seg;
@@ -93,14 +102,17 @@ static void plan_frame(struct place p, u32 n, u32 room, struct pib_plan *pl)
 
 	for (pl->n = 1; pl->n < n; pl->n++) {
 		place_next(&p);
-		if (bytes + p.size > most)
+		if (bytes + p.size > most || (pairs && !two_fit(&p, room)))
 			break;
 		bytes += p.size;
 	}
+	if (pairs && pl->n == 1)
+		return false;
 	pl->seg = seg;
 	pl->size = seg + head;
 	pl->datagrams = DIV_ROUND_UP(bytes, seg);
 	pl->bytes = bytes + pl->datagrams * head;
+	return true;
 }
 
 /* Set @pl->seal. Return: bytes of a datagram that fits @mtu, without its seal. */
@@ -113,16 +125,12 @@ static u32 path_room(const struct pib_udp_path *path, u32 mtu, struct pib_plan *
 	return mtu > overhead ? mtu - overhead : 0;
 }
 
-/*
- * Return: true if the @n packets from @p on go as a frame: the first does not fit a datagram, or
- * two like it do. The packets of a burst are of one size, but for the first and the last.
- */
+/* Return: true if @p does not fit a datagram of @room bytes, or two of the @n packets may. */
 static bool frame_saves(const struct place *p, u32 n, u32 room)
 {
 	if (room < PIB_SEG_ROOM_MIN)
 		return false;
-	return p->size + PIB_DG_HDR_LEN > room ||
-	       (n > 1 && PIB_SEG_HDR_LEN + 2 * p->size <= room);
+	return p->size + PIB_DG_HDR_LEN > room || (n > 1 && two_fit(p, room));
 }
 
 /*
@@ -159,8 +167,6 @@ void pib_plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_bu
 	}
 	place_measure(&p, 0);
 	n = pib_burst_joins(b) ? n : own;
-	if (path->segments && frame_saves(&p, n, room))
-		plan_frame(p, n, room, pl);
-	else
+	if (!path->segments || !frame_saves(&p, n, room) || !plan_frame(p, n, room, pl))
 		plan_packets(p, p.size + PIB_DG_HDR_LEN > room, pl);
 }
