@@ -115,26 +115,6 @@ static u32 records_size(const struct pib_capture_cfg *cfg, const struct capture_
 }
 
 /*
- * Return: true if the payload may be memory that its owner has taken back.
- *
- * A consumer in the kernel sends from memory without a region, to which there is no reference.
- * Where nobody waits for the end of the burst, a retransmission that the peer does not need may
- * still be in a slow cable when the work request has long been completed.
- */
-static bool is_stale(const struct pib_burst *b)
-{
-	const struct pib_burst *root = b->payload == PIB_PAYLOAD_CLONE ? b->parent : b;
-	u32 i;
-
-	if (!b->due || b->h.tp == PIB_TP_UD || root->payload != PIB_PAYLOAD_SPANS || root->owner)
-		return false;
-	for (i = 0; i < root->nspans; i++)
-		if (!root->spans[i].mr)
-			return true;
-	return false;
-}
-
-/*
  * Write the packet's bytes, @room at most. Payload that cannot be read is left out.
  *
  * Return: number of bytes written.
@@ -147,7 +127,7 @@ static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct pib_
 	memcpy(to, head, n);
 	len = min(p->len, room - n);
 	pad = min(pib_hdrs_pad(p->len), room - n - len);
-	if (len && (is_stale(b) || pib_burst_read(b, p->off, to + n, len)))
+	if (len && pib_burst_read(b, p->off, to + n, len))
 		return n;
 	memset(to + n + len, 0, pad);
 	return n + len + pad;

@@ -82,7 +82,8 @@ struct pib_parking;
  * @traced: a tracepoint has told of its arrival at the present QP
  * @queued: a tracepoint has told that it waits in a virtual lane
  * @copy: a cable, or an injection, has made the burst of another one
- * @alone: it shares no frame with packets of others: one that comes tells of another that was lost
+ * @alone: it shares no frame of several segments with packets of others: one that comes tells of
+ *	another that was lost
  * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands

@@ -78,6 +78,7 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 	struct pib_sge_iter it;
 	int err;
 
+	static_assert(PIB_QP_MAX_SGE <= U8_MAX);	/* pib_burst.nspans */
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
 	if (!pib_burst_refer(b, pib_sge_pieces(&it)))
 		return -E2BIG;
@@ -289,9 +290,12 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx_req *tx)
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	int err;
 
-	/* Bursts that this turn has put off refer to memory, too. */
-	pib_put_off_do();
 	err = local_result(qp, s);
+	if (err == -EAGAIN) {
+		/* Bursts that this turn has put off may be what refers to the memory. */
+		pib_put_off_do();
+		err = local_result(qp, s);
+	}
 	if (err == -EAGAIN) {
 		qp->timer.draining = true;
 		return defer_request(qp, tx);
