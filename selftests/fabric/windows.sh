@@ -4,7 +4,7 @@
 # what one flow among many gets. With windows at both ends each VL has half of the way. Turned on and off while the links are up,
 # keyed, and by pibnetd. A VL that is closed keeps nobody's memory, and no datagram for long.
 #
-#	h1 eth0 --+-------+-- eth0 h2		the bridge lets 40 Mbit/s through to h2, or 32
+#	h1 eth0 --+-------+-- eth0 h2		the bridge lets 40 Mbit/s through to h2
 #	   pib0   | net0  |      pib1, SM
 #	h3 eth0 --+       |			h3 calls h2, by whose host switch h1's data passes
 #	   pib2   +-------+-- eth0 sw		sw: pibnetd
@@ -19,7 +19,7 @@ trap 'pkill -x windowed; rm -rf /tmp/windows; netd_clean h3' EXIT
 HOSTS=2
 LAYOUT=netns
 MANY=16
-MBIT=40 # slower than a cipher, where there is one: else it is the sender's CPU that the flows share
+MBIT=40
 net_make() {
 	mkdir -p /tmp/windows
 	netd_init
@@ -56,8 +56,13 @@ vl_waits() {
 }
 text_waits() { h 1 pibctl show links | grep -E 'vl 0 .*waits'; }
 lid() { printf %d "$(port_attr 2 lid)"; }
-# taken SL: bytes of the SL that have come to pib1
+# taken SL, both_taken: bytes of the SL, and of SL 0 and SL 1 by one query, that have come to pib1
 taken() { echo $((4 * $(timeout 20 perfquery -C pib1 --rcvsl "$(lid)" 1 | sed -n "s/^.*SL$1:\.*//p" | head -n 1))); }
+
+both_taken() {
+	timeout 20 perfquery -C pib1 --rcvsl "$(lid)" 1 | sed -n 's/^.*SL[01]:\.*//p' | head -n 2 |
+		{ read -r a && read -r b && echo "$((4 * a)) $((4 * b))"; }
+}
 
 # Their exit status goes into a file: it is looked at in subshells.
 flows() {
@@ -80,9 +85,9 @@ both() {
 for_ms() { echo $((MBIT * 125 * $1)); }
 # measure: how much of both SLs comes in, while of SL 0 there is what gets through in 1.6 s
 measure() {
-	A0=$(taken 0) A1=$(taken 1)
-	wait_for 60 grown 0 "$A0" "$(for_ms 1600)" || return 1
-	B0=$(($(taken 0) - A0)) B1=$(($(taken 1) - A1))
+	local from0 from1 to0 to1
+	read -r from0 from1 < <(both_taken) && wait_for 60 grown 0 "$from0" "$(for_ms 1600)" && read -r to0 to1 < <(both_taken) || return 1
+	B0=$((to0 - from0)) B1=$((to1 - from1))
 	echo "SL 0: $B0, SL 1: $B1"
 }
 # not by check, whose subshell would keep the results
@@ -103,7 +108,7 @@ management() {
 	local began=$SECONDS
 	for _ in 1 2 3 4 5; do timeout 20 smpquery -C pib1 nodeinfo "$(printf %d "$(port_attr 1 lid)")" >/dev/null || return 1; done
 	echo "$((SECONDS - began)) s"
-	[ $((SECONDS - began)) -le 5 ]
+	[ $((SECONDS - began)) -le $((5 * ${PIB_SLOW:-1})) ]
 }
 
 begin() {
@@ -119,7 +124,7 @@ end() {
 	local name=$1
 	flows_stop
 	check "$name: the way becomes fast" fast
-	sm_stop 2
+	sm_end h 2
 	check "$name: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
@@ -152,6 +157,8 @@ starves() {
 	flows_stop
 }
 credits_of() { echo "$(uplink_counter 1 tx_waits) $(uplink_counter 1 rx_bad_credits) $(uplink_counter 2 rx_bad_credits)"; }
+# none_bad NUMBERS: of both ends. If there were some, whether a link had begun again, and what else came wrong
+none_bad() { same "$1" "0 0" || { h 2 pibctl -j show peers | jq -c '.peers[] | {address, up, restarts}'; h 2 pibctl show uplinks; return 1; }; }
 # settled: no CREDIT is counted any more. h2 ceases to send them when it hears of h1, whose keepalives stand behind what the many had sent.
 settled() {
 	local before
@@ -162,7 +169,7 @@ settled() {
 has_waited() { no_less "$(uplink_counter 1 tx_waits)" "$1"; }
 
 # hold DEV: data of VLs 0 to 7 and CREDITs stay on the way by that port of the bridge; all else goes on, keepalives and subnet
-# management above all.
+# management above all. Sealed data does not say its VL, so of a keyed link subnet management stays, too: OpenSM finds h1 again.
 hold() {
 	local to=(ip netns exec hub tc filter add dev "$1" parent 1: protocol ip u32)
 	ip netns exec hub tc qdisc replace dev "$1" root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
@@ -183,13 +190,14 @@ datagram() {
 	pair 2 1 5 ibv_ud_pingpong -n 1
 	no_less "$(uplink_counter 1 tx_overdrawn)" $((from + 1))
 }
+# killed, deregistered: long before the end of the four seconds for which the VL is closed
 killed() {
 	local began=${EPOCHREALTIME/./}
 	flows_over && { cat /tmp/windows/out; return 1; }
 	pkill -KILL -x windowed
 	wait_for 20 flows_over || return 1
 	echo "$((${EPOCHREALTIME/./} - began)) us"
-	[ $((${EPOCHREALTIME/./} - began)) -le 2000000 ]
+	[ $((${EPOCHREALTIME/./} - began)) -le 3000000 ]
 }
 deregistered() {
 	local ms
@@ -197,7 +205,7 @@ deregistered() {
 	wait_for 20 flows_over || return 1
 	cat /tmp/windows/out
 	ms=$(sed -n 's/^deregistered after \([0-9]*\) ms$/\1/p' /tmp/windows/out)
-	[ "${ms:-10000}" -le 1000 ]
+	[ "${ms:-10000}" -le 2500 ]
 }
 # stands NAME: with windows, while the way stands still
 stands() {
@@ -277,12 +285,12 @@ passes() {
 	check "passing: the way is free" ip netns exec hub tc qdisc del dev h3.eth0 root
 	check "passing: and still are" wait_active 60
 	check "passing: data passes" wait_for 60 pair 3 1 30 ibv_uc_pingpong
-	sm_stop 2
+	sm_end h 2
 	check "passing: deleted" eval 'h 1 pibctl del pib0 && h 3 pibctl del pib2 && h 2 pibctl del pib1'
 	HOSTS=2
 }
 
-ktap_plan 101
+ktap_plan 107
 modprobe -a sch_netem
 check "three hosts" net_make
 check "the program" program flows /tmp/windows/windowed
@@ -313,13 +321,12 @@ check "off again: the link has none" link_has 1 false
 starves "off again" "$(credits_of)"
 end open
 
-MBIT=32
+# The way that is to be shared may be faster than a cipher without KVM, so no shares are looked at.
 begin keyed "" 10.77.0.2 key-file /tmp/windows/key windows on
-shares keyed
+stands keyed
 check "keyed: VLs have waited" no_less "$(uplink_counter 1 tx_waits)" 1
-check "keyed: no credits were bad" same "$(uplink_counter 1 rx_bad_credits) $(uplink_counter 2 rx_bad_credits)" "0 0"
+check "keyed: no credits were bad" none_bad "$(uplink_counter 1 rx_bad_credits) $(uplink_counter 2 rx_bad_credits)"
 end keyed
-MBIT=40
 
 passes
 
@@ -332,7 +339,7 @@ begin pibnetd 10.77.0.9 10.77.0.9 windows on
 shares pibnetd
 check "pibnetd: it shows windows" same "$(daemon_windows)" true
 check "pibnetd: VLs have waited" no_less "$(daemon_counter tx_waits)" 1
-check "pibnetd: no credits were bad" same "$(daemon_counter rx_bad_credits) $(uplink_counter 2 rx_bad_credits)" "0 0"
+check "pibnetd: no credits were bad" none_bad "$(daemon_counter rx_bad_credits) $(uplink_counter 2 rx_bad_credits)"
 end pibnetd
 netd_stop
 netd_pid=
