@@ -102,7 +102,7 @@ listening() { h 2 ss -Hltn 'sport = :18515' | grep -q .; }
 trunk_up() { h 2 pibctl -j show peers | jq -e '.peers[] | select(.up)'; }
 no_trunk() { ! trunk_up; }
 moves_under_traffic() {
-	pib_add 1 standalone && pib_add 2 standalone && wait_active 30 || return 1
+	pib_add 1 standalone && pib_add 2 standalone && wait_active 30 && wait_for 30 trunk_up || return 1
 	h 2 ib_write_bw -d pib1 -F -D 120 >/tmp/server 2>&1 &
 	wait_for 20 listening
 	h 1 ib_write_bw -d pib0 -F -D 120 "$(addr4 2)" >/tmp/client 2>&1 &
