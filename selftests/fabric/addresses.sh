@@ -41,18 +41,19 @@ firewall() {
 }
 no_firewall() { h 1 nft delete table inet t; }
 
-# joined ADDRESS: h1 calls h2 there
+# joined ADDRESS: h1 calls h2 there. Ports are ACTIVE before there is a link between them.
+is_joined() { peer 1 .up && peer 2 .up; }
 joined() {
 	pib_add 2 standalone || return
 	pib_add 1 standalone peer "$1" || return
-	wait_active 30 || { h 1 pibctl show peers; h 1 pibctl -j show uplinks; h 2 pibctl show peers; return 1; }
+	wait_active 30 && wait_for 30 is_joined || { h 1 pibctl show peers; h 1 pibctl -j show uplinks; h 2 pibctl show peers; return 1; }
 }
 parted() { h 1 pibctl del pib0 && h 2 pibctl del pib1; }
 # asked FAMILY ADDRESS: of h2, not the one that it speaks from by itself
 asked() {
 	check "$1: h2 speaks from another address by itself" not_preferred "$2" "$3"
 	check "$1: h1 calls h2" joined "$2"
-	check "$1: h2 answers from there" speaks_from 2 "$2"
+	check "$1: h2 answers from there" wait_for 10 speaks_from 2 "$2"
 	check "$1: the text says so" text_says 2 "$2"
 	check "$1: data" pair 1 2 60 ibv_rc_pingpong
 	check "$1: nothing comes from elsewhere" none_counted rx_wrong_address
@@ -146,7 +147,7 @@ check "both go" parted
 check "h1 has a temporary address" has_temporary
 check "the stack prefers it" is_preferred
 check "h1 calls h2" joined fd78::2
-check "h1 speaks from its lasting address" speaks_from 1 fd78::1
+check "h1 speaks from its lasting address" wait_for 10 speaks_from 1 fd78::1
 before=$(session)
 check "the lasting address is deprecated" deprecate
 check "h1 goes on from there" stays fd78::1
