@@ -79,13 +79,15 @@ SWITCH=$(switch_lid "${TRUNK%/*}") PORT=${TRUNK#*/}
 check "a slow cable" pibctl link set "$TRUNK" rate 80M
 check "VLArb is programmed" sh -c "smpquery -C pib0 vlarb $SWITCH $PORT | grep -q '|0x10|0x30|'"
 bytes() { pma "PortVLOpData$1" --vlopdata "$SWITCH" "$PORT"; }
+# both_bytes: of both lanes, by one query
+both_bytes() { pma 'PortVLOpData[01]' --vlopdata "$SWITCH" "$PORT" | paste -sd ' '; }
 # pib0 and pib1 send to pib2 and pib3: as far as this cable goes, the same way.
 flows -n 100000 pib0:pib2:0 pib1:pib3:1
 both() { more "$(bytes 0)" "$1" && more "$(bytes 1)" "$1"; }
 check "both lanes have begun" wait_for 60 both 20000
-A0=$(bytes 0) A1=$(bytes 1)
+read -r A0 A1 < <(both_bytes)
 check "both go on" wait_for 60 both $((A0 + 1000000))
-B0=$(bytes 0) B1=$(bytes 1)
+read -r B0 B1 < <(both_bytes)
 share() {
 	echo "VL1 to VL0: $((B1 - A1)) to $((B0 - A0))"
 	[ $((B1 - A1)) -gt $((2 * (B0 - A0))) ] && [ $((B1 - A1)) -lt $((4 * (B0 - A0))) ]
