@@ -159,14 +159,16 @@ policy() {
 	local any
 	for any in 0.0.0.0/0 ::/0; do h 1 ip xfrm policy "$1" dir "$2" src $any dst $any proto udp dport 18514 "${@:3}" || return; done
 }
-# swarm: more questions about all ports of sa than it may spend time on
+# swarm: more questions about all ports of sa than it may spend time on. They go on until that is seen, for on a slow machine the
+# askers may begin one after the other.
+swarm_dropped() { has_grown sa/0:qp1_dropped; }
 swarm() {
 	local i asker busy=()
 	for i in 1 2 3 4; do
-		"$dir/mads" pib0 "${lid[sa]}" 0 2000 ports >"$dir/swarm$i" 2>&1 &
+		"$dir/mads" pib0 "${lid[sa]}" 0 20000 ports >"$dir/swarm$i" 2>&1 &
 		busy+=($!)
 	done
-	for i in 1 2 3 4; do wait_for 60 grep -q sent "$dir/swarm$i" || cat "$dir/swarm$i"; done
+	wait_for 60 swarm_dropped || cat "$dir"/swarm?
 	for asker in "${busy[@]}"; do kill "$asker"; done
 }
 # qdisc add|del WORD...: of host 1
