@@ -97,7 +97,7 @@ behind_it() {
 	read -r line <&"${COPROC[0]}" && [ "$line" = warm ] || return 1
 	before=$(sent)
 	echo >&"${COPROC[1]}"
-	read -r line <&"${COPROC[0]}" && [ "$line" = done ] || return 1
+	read -r line <&"${COPROC[0]}" && [ "$line" = "done" ] || return 1
 	n=$(($(sent) - before))
 	echo "$n super-packets for 64 pairs"
 	[ $n -ge 128 ]
