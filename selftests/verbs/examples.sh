@@ -54,7 +54,11 @@ have() {
 }
 
 # With -c a server looks at the first byte of each page, which is 0 at both ends. It prints what it sees, but does not fail.
-runs() { pair 1 2 60 "$@" && ! grep -h "invalid data" /tmp/pair.server /tmp/pair.client; }
+# Behind so many addresses the last lines say nothing of a failure.
+runs() {
+	pair 1 2 60 "$@" || { grep -v "address:" /tmp/pair.server /tmp/pair.client; return 1; }
+	! grep -h "invalid data" /tmp/pair.server /tmp/pair.client
+}
 
 one() {
 	local program options need
