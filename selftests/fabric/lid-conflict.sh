@@ -13,7 +13,11 @@ MACS=(- 02:00:00:05:26:ef 02:00:00:91:7e:39)
 
 lid() { echo $(($(port_attr "$1" lid))); }
 lid_is() { [ "$(lid "$1")" = "$2" ]; }
-wants_it() { pib_add "$1" standalone && lid_is "$1" $LID; h "$1" pibctl del "$(dev "$1")"; }
+wants_it() {
+	local rc=0
+	pib_add "$1" standalone && lid_is "$1" $LID || rc=1
+	h "$1" pibctl del "$(dev "$1")" && return $rc
+}
 # One has it, the other one another.
 solved() { { lid_is 1 $LID || lid_is 2 $LID; } && [ "$(lid 1)" != "$(lid 2)" ]; }
 trunks_up() { h "$1" pibctl -j show links | jq -e "[.links[] | select(.up == true)] | length == $2"; }
