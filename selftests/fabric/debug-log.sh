@@ -13,11 +13,11 @@ trap 'echo "module pib -p" >$control; hosts_clean' EXIT
 mark() { marker="debug-log: $((++marks))" && echo "$marker" >/dev/kmsg; }
 log() { dmesg | sed "1,/$marker/d"; }
 says() { log | grep -E -- "$1" || { log | grep pib; return 1; }; }
-quiet() { ! log | grep -E 'pib.*: (qp |.*port )'; }
+quiet() { dmesg | grep -q "$marker" && ! log | grep -E 'pib.*: (qp |.*port )'; }
 marks=0
 
 [ -w $control ] || { echo "1..0 # SKIP the kernel has no dynamic debug"; exit 4; }
-ktap_plan 24
+ktap_plan 26
 hosts_make 2
 modprobe pib	# the control file knows modules that are there
 mark
@@ -79,10 +79,11 @@ check "the log says why a QP is in ERR" wait_for 60 lost
 mark
 h 2 ip link set eth0 down
 check "a link goes down" wait_for 10 says 'pib: .*, port [0-9]+: link down'
+check "at its other end, too" wait_for 20 trunk_is false
 
 echo "module pib -p" >$control
 mark
 h 2 ip link set eth0 up
-wait_active 60
+check "it comes up again" wait_for 60 trunk_is true
 check "nothing is said when it is off" quiet
 ktap_end
