@@ -107,7 +107,7 @@ def greet(device, to, hop_limit, count, link_id, kind, port=PORT, guid="0", path
     for _ in range(int(count)):
         stranger.hello(link_id == "1", (GROUP if to == "group" else to, PORT))
         stranger.hear(HELLO_GAP)
-    stranger.hear(0 if stranger.echoes else QUIET)
+    stranger.hear(0 if stranger.echoes and stranger.heard else QUIET)
     stranger.report()
     if path:
         with open(path, "w", encoding="ascii") as out:
