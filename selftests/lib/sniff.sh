@@ -13,5 +13,8 @@ sniff() {
 	touch "$sniffed/stop"
 	wait $pid && return $rc
 }
+# and_keepalives COMMAND...: the same, until links' own datagrams have come behind its data
+and_keepalives() { "$@" && wait_for 20 came_since "$(uplink_counter 2 rx_datagrams)"; }
+came_since() { [ "$(uplink_counter 2 rx_datagrams)" -gt $(($1 + 2)) ]; }
 # saw FILTER: true of what came
 saw() { jq -e "$1" "$sniffed/seen" || { cat "$sniffed/seen"; return 1; }; }
