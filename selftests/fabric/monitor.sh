@@ -78,11 +78,14 @@ start_unread() {
 	pibctl monitor >"$work/pipe" 2>"$work/unread.err" &
 	pids[unread]=$!
 }
+# silence: the peer's BYE gets lost
+silence() {
+	h 2 nft 'add table inet s; add chain inet s out { type filter hook output priority 0; }; add rule inet s out udp dport 18514 @th,64,8 & 0x0f == 4 drop'
+}
 # silent_restart: the peer goes without a word, and is there again before it is missed
 silent_restart() {
-	h 2 tc qdisc replace dev eth0 root netem loss 100% && h 2 pibctl del pib6
-	h 2 tc qdisc del dev eth0 root
-	h 2 pibctl add pib6 netdev eth0 key-file "$work/key"
+	silence && h 2 sh -c "pibctl del pib6; pibctl add pib6 netdev eth0 key-file '$work/key'"
+	h 2 nft delete table inet s
 }
 silently_restarted() {
 	has other "session anew" && return
@@ -147,7 +150,6 @@ documented() {
 # The commands of docs/watch.md, which selftests/check copies beside this folder; top.sh and serve.sh have the others.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep "pibctl.* monitor")
 ktap_plan $((87 + ${#commands[@]}))
-modprobe sch_netem
 cp "$here/events.py" "$work"
 hosts_make 2
 topology_init
