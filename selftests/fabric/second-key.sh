@@ -175,7 +175,7 @@ refuse "no HCA" "no such HCA|no HCA" h 1 pibctl set pib9 no-second-key
 refuse "a user who is not root" "denied|permi|CAP_NET_ADMIN" ip netns exec h1 setpriv --reuid 65534 --regid 65534 --clear-groups pibctl set pib0 no-second-key
 check "the key that there is changes nothing" set_keys 1 key-file /tmp/key.new
 h 3 pibctl del pib2
-sm_stop 1
+sm_end h 1
 for k in 1 2; do h $k pibctl del "$(dev $k)"; done
 
 # ---- through a pibnetd ----
