@@ -83,7 +83,6 @@ h 2 pibctl del pib1
 call() { h 1 pibctl add pib0 netdev eth0 key-file /tmp/key.a peer 10.77.0.2 && h 2 pibctl add pib1 netdev eth0 key-file /tmp/key.a peer 10.77.0.1; }
 calls_up() { h 1 pibctl -j show peers | jq -e '[.peers[] | select(.up == true)] | length == 1'; }
 record /tmp/seen.calls
-record /tmp/seen.calls
 check "two ports that call each other" eval 'call && wait_for 60 calls_up'
 wait $recorder
 check "are recorded, too" jq -e 'length == 16' /tmp/seen.calls
