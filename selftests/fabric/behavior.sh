@@ -29,7 +29,7 @@ trap clean EXIT
 active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state; }
 set_to() { pibctl set pib0 behavior "$@"; }
 is() { pibctl -j show pib0 | jq -r ".hcas[0].$1"; }
-differ() { echo "$1 and $2"; [ "${1:-x}" != "${2:-x}" ]; }
+differ() { echo "$1 and $2"; [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
 behaves() { "$dir/behaves" pib0 "$@"; }
 # shows PATTERN WHAT...: what lib/behaves.c says is PATTERN
 shows() {
