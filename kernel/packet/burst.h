@@ -84,6 +84,7 @@ struct pib_parking;
  * @copy: a cable, or an injection, has made the burst of another one
  * @alone: it shares no frame of several segments with packets of others: one that comes tells of
  *	another that was lost
+ * @last: its QP ends, and nobody can send it later: a full socket takes it, too
  * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
@@ -129,6 +130,7 @@ struct pib_burst {
 	bool queued;
 	bool copy;
 	bool alone;
+	bool last;
 	bool csum_ok;
 	u8 head_len;
 	u32 charge;

@@ -14,6 +14,7 @@
 #include "transport/qp.h"
 #include "transport/qp_task.h"
 #include "transport/recv_queue.h"
+#include "transport/responder.h"
 #include "transport/send_queue.h"
 #include "transport/error.h"
 #include "core/mmap.h"
@@ -364,6 +365,7 @@ static void apply_change(struct pib_qp *qp, const struct change *c)
 	lockdep_assert_held(&qp->lock);
 
 	if (c->next == IB_QPS_ERR) {
+		pib_responder_leave(qp);
 		pib_qp_to_err(qp, PIB_CAUSE_ASKED);
 		return;
 	}
@@ -483,6 +485,7 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 	int err;
 
 	spin_lock_bh(&qp->lock);
+	pib_responder_leave(qp);
 	qp->state = IB_QPS_RESET;
 	pib_qp_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);

@@ -265,6 +265,31 @@ bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
 	return stall_at(qp, b, 0);
 }
 
+void pib_output_last(struct pib_qp *qp, struct pib_burst *b)
+{
+	lockdep_assert_held(&qp->lock);
+
+	address_burst(qp, &qp->path.av, b);
+	if (drop_keyless(qp, b))
+		return;
+	b->last = true;
+	pib_qp_sends(qp, 0, b);
+	if (deliver_burst(qp, b))
+		pib_burst_free(b);
+}
+
+void pib_output_hasten(struct pib_qp *qp)
+{
+	struct pib_burst *b = qp->tx.stall.burst;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!b || b->h.op != PIB_OP_ACK || qp->tx.stall.until)
+		return;
+	b->last = true;
+	pib_output_retry(qp, NULL);
+}
+
 void pib_output_redirect(struct pib_qp *qp)
 {
 	struct pib_burst *b;

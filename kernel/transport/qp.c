@@ -17,6 +17,7 @@
 #include "memory/pd.h"
 #include "transport/qp.h"
 #include "transport/qp_task.h"
+#include "transport/responder.h"
 #include "transport/send_queue.h"
 #include "hca/srq.h"
 #include "transport/error.h"
@@ -494,6 +495,7 @@ static void qp_stop(struct pib_qp *qp)
 	WRITE_ONCE(qp->lent.owner.waits, true);
 	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
+	pib_responder_leave(qp);
 	qp->state = IB_QPS_RESET;
 	spin_lock(&qp->inbox.lock);
 	qp->inbox.closed = true;

@@ -567,3 +567,32 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 	}
 	return !pib_turn_over(turn);
 }
+
+/* Send the ACK or the NAK that is due, if no answer to a READ or an atomic goes before it. */
+static void send_last(struct pib_qp *qp)
+{
+	struct pib_tx_req tx __uninitialized;
+	struct pib_burst *b;
+
+	if (!pib_resp_owes(&qp->resp) || pib_resp_next_is_answer(&qp->resp) ||
+	    !pib_resp_next(&qp->resp, &tx))
+		return;
+	b = pib_burst_make(&tx.h, tx.npkts, tx.len, pib_output_pmtu(qp, &tx));
+	if (b)
+		pib_output_last(qp, b);
+	else
+		pib_output_nomem(qp, &tx);
+}
+
+void pib_responder_leave(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR || !pib_qp_is_reliable(qp) ||
+	    pib_injects_any(&qp->hca->injects))
+		return;
+	rcu_read_lock();
+	pib_output_hasten(qp);
+	send_last(qp);
+	rcu_read_unlock();
+}

@@ -27,6 +27,17 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
  * Return: false: the turn is over or the QP is stalled; true: nothing can be sent now.
  */
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
+/**
+ * pib_responder_leave() - acknowledge what was received, before the QP ends
+ * @qp: queue pair
+ *
+ * A consumer that has the completion of a receive may end the QP at once. The peer waits for the
+ * ACK, and nobody would answer to a repetition (9.7.5.1). Where rules of injection decide on what
+ * is sent nothing is sent here.
+ *
+ * Context: qp->lock held, softirqs off.
+ */
+void pib_responder_leave(struct pib_qp *qp);
 
 /**
  * pib_responder_owes() - tell whether there is anything to send for pib_responder_tx()

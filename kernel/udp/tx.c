@@ -678,7 +678,7 @@ bool pib_udp_full(const struct pib_link *base, struct pib_burst *b)
 	const struct pib_udp_path *path = rcu_dereference(link->path);
 	const struct pib_addr *to;
 
-	if (!path)
+	if (!path || b->last)
 		return false;
 	if (burst_waits(link, path, b)) {
 		b->window = &link->parking[b->h.vl];

@@ -85,6 +85,12 @@ other() {
 	check "$1: which went through it" has_passed
 	check "$1: away" no_queue
 }
+leaves() {
+	local rc=0
+	queue tbf rate 24mbit burst 200k limit 30m || return
+	timeout $((60 * ${PIB_SLOW:-1})) /tmp/parting pib1 pib0 || rc=1
+	no_queue && return $rc
+}
 # suite NAME [PEER]
 suite() {
 	check "$1: pib0" pib_add 1 standalone ${2:+peer "$2"}
@@ -99,14 +105,16 @@ suite() {
 	other "$1, fq" fq
 	other "$1, cake" cake bandwidth 200mbit
 	drop "$1, a firewall" wall_drops no_wall wall
+	check "$1: who leaves while its way is full has acknowledged what came" leaves
 	check "$1: no class for pib" no_class
 	check "$1: h2 has dropped nothing" test "$(counted 2)" = 0
 	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
-ktap_plan 82
+ktap_plan 85
 hosts_make 2
 check "traffic generator compiles" program allpairs /tmp/allpairs
+check "parting compiles" program parting /tmp/parting
 modprobe pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 pibctl -j trace event datagram_dropped >"$dir/trace" 2>"$dir/trace.err" & tracer=$!

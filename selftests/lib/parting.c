@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * parting FROM TO: TO's host has more to send than its network takes, by connections to FROM. On
+ * one of its own FROM sends a message to TO, which destroys its queue pair as soon as it has the
+ * message. FROM must hear all the same that the message has arrived.
+ */
+#include <infiniband/verbs.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "end.h"
+
+#define BUSY 64
+#define WRITES 2
+#define SIZE 65536
+#define BYTES 64
+
+static struct end sender, receiver, busy[BUSY], sink[BUSY];
+static char memory[SIZE];
+
+static void connect_end(struct end *e, const struct end *far)
+{
+	modify(e, (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_INIT, .port_num = 1,
+			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+	modify(e, (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
+			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
+			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
+	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
+	modify(e, (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 20, .retry_cnt = 1,
+			.rnr_retry = 7,
+	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+}
+
+static void pair(struct end *a, const char *one, struct end *b, const char *other)
+{
+	open_end(a, one, IBV_QPT_RC, WRITES, 1, memory, SIZE);
+	open_end(b, other, IBV_QPT_RC, WRITES, 1, memory, SIZE);
+	connect_end(a, b);
+	connect_end(b, a);
+}
+
+static void post(struct end *e, const struct end *far, enum ibv_wr_opcode op, uint32_t bytes)
+{
+	struct ibv_sge sge = { (uintptr_t)memory, bytes, e->mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = op,
+		.wr.rdma = { (uintptr_t)memory, far->mr->rkey },
+	}, *bad;
+
+	if (ibv_post_send(e->qp, &wr, &bad))
+		die(name_of(e), "post_send");
+}
+
+static void fill(void)
+{
+	for (int i = 0; i < BUSY; i++)
+		for (int k = 0; k < WRITES; k++)
+			post(&busy[i], &sink[i], IBV_WR_RDMA_WRITE, SIZE);
+}
+
+static void receive(void)
+{
+	struct ibv_sge sge = { (uintptr_t)memory, BYTES, receiver.mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (ibv_post_recv(receiver.qp, &wr, &bad))
+		die(name_of(&receiver), "post_recv");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	for (int i = 0; i < BUSY; i++)
+		pair(&busy[i], argv[2], &sink[i], argv[1]);
+	pair(&sender, argv[1], &receiver, argv[2]);
+	receive();
+	fill();
+	post(&sender, &receiver, IBV_WR_SEND, BYTES);
+	while (!take(&receiver))
+		;
+	if (ibv_destroy_qp(receiver.qp))
+		die(argv[2], "destroy_qp");
+	puts("received, and left");
+	while (!take(&sender))
+		;
+	puts("acknowledged");
+	return 0;
+}
