@@ -562,9 +562,10 @@ static void waiting_send(struct waiting *w, u32 n)
 }
 
 /*
- * Return: the packets that leave by themselves: those of the small bursts at the end, or of the last
- * burst. With nothing behind it, nobody would see soon that what comes before is lost. 0: there is
- * but one burst, or all are small, and what gets lost with one frame of those shows by the next.
+ * Return: the packets that leave by themselves: those of the small bursts at the end, or of the
+ * last burst. With nothing behind it, nobody would see soon that what comes before is lost. 0:
+ * there is but one burst, or all are small, and what gets lost with one frame of those shows by
+ * the next.
  */
 static u32 waiting_last(const struct waiting *w)
 {
