@@ -123,6 +123,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->queued = false;
 	b->copy = false;
 	b->alone = false;
+	b->last = false;
 	b->csum_ok = false;
 	b->head_len = 0;
 	b->heads = NULL;
