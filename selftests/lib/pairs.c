@@ -21,25 +21,6 @@
 static struct end from, to;
 static char memory[LARGE];
 
-static void connect_end(struct end *e, const struct end *far)
-{
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1,
-			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096,
-			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 20, .retry_cnt = 7,
-			.rnr_retry = 7,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
-}
-
 static void receive(void)
 {
 	struct ibv_sge sge = { (uintptr_t)memory, SMALL, to.mr->lkey };
@@ -82,8 +63,8 @@ int main(int argc, char **argv)
 		return 2;
 	open_end(&from, argv[1], IBV_QPT_RC, DEPTH, 1, memory, LARGE);
 	open_end(&to, argv[2], IBV_QPT_RC, 1, DEPTH, memory, LARGE);
-	connect_end(&from, &to);
-	connect_end(&to, &from);
+	connect_rc(&from, &to, IBV_MTU_4096, 20, 7, 0);
+	connect_rc(&to, &from, IBV_MTU_4096, 20, 7, 0);
 	for (i = 0; i < count; i++)
 		receive();
 	for (i = 0; i < WARM; i++) {

@@ -17,31 +17,12 @@
 static struct end sender, receiver, busy[BUSY], sink[BUSY];
 static char memory[SIZE];
 
-static void connect_end(struct end *e, const struct end *far)
-{
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1,
-			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
-			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 20, .retry_cnt = 1,
-			.rnr_retry = 7,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
-}
-
 static void pair(struct end *a, const char *one, struct end *b, const char *other)
 {
 	open_end(a, one, IBV_QPT_RC, WRITES, 1, memory, SIZE);
 	open_end(b, other, IBV_QPT_RC, WRITES, 1, memory, SIZE);
-	connect_end(a, b);
-	connect_end(b, a);
+	connect_rc(a, b, IBV_MTU_1024, 20, 1, 0);
+	connect_rc(b, a, IBV_MTU_1024, 20, 1, 0);
 }
 
 static void post(struct end *e, const struct end *far, enum ibv_wr_opcode op, uint32_t bytes)

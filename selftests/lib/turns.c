@@ -22,27 +22,6 @@
 static struct end slowed, other;
 static char memory[SIZE];
 
-static void connect_end(struct end *e, const struct end *far)
-{
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1,
-			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048,
-			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
-			.max_dest_rd_atomic = DEPTH,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 20, .retry_cnt = 7,
-			.rnr_retry = 7,
-			.max_rd_atomic = DEPTH,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
-}
-
 static void post(struct end *e, const struct end *far, enum ibv_wr_opcode op)
 {
 	struct ibv_sge sge = { (uintptr_t)memory, SIZE, e->mr->lkey };
@@ -101,8 +80,8 @@ int main(int argc, char **argv)
 		return 2;
 	open_end(&slowed, argv[1], IBV_QPT_RC, DEPTH, 1, memory, SIZE);
 	open_end(&other, argv[2], IBV_QPT_RC, DEPTH, 1, memory, SIZE);
-	connect_end(&slowed, &other);
-	connect_end(&other, &slowed);
+	connect_rc(&slowed, &other, IBV_MTU_2048, 20, 7, DEPTH);
+	connect_rc(&other, &slowed, IBV_MTU_2048, 20, 7, DEPTH);
 	asks = gets_through(&slowed, IBV_WR_RDMA_WRITE, &other, IBV_WR_RDMA_READ);
 	drain(&other);
 	drain(&slowed);
