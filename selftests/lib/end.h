@@ -71,28 +71,44 @@ static void modify(struct end *e, struct ibv_qp_attr attr, int mask, const char 
 }
 
 /*
- * One end of an RC connection, up to RTS. @timeout: 4.096 us * 2^it; @reads: READs at a time, either
- * way.
+ * One end of an RC connection, up to RTS. @timeout: 4.096 us * 2^it; @reads: READs at a time,
+ * either way.
  */
 static inline void connect_rc(struct end *e, const struct end *far, enum ibv_mtu mtu,
 			      unsigned int timeout, unsigned int retries, unsigned int reads)
 {
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1,
-			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = mtu,
-			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
-			.max_dest_rd_atomic = reads,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
-	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = timeout,
-			.retry_cnt = retries, .rnr_retry = 7, .max_rd_atomic = reads,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+	modify(e,
+	       (struct ibv_qp_attr){
+		       .qp_state = IBV_QPS_INIT,
+		       .port_num = 1,
+		       .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+	       },
+	       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+	modify(e,
+	       (struct ibv_qp_attr){
+		       .qp_state = IBV_QPS_RTR,
+		       .path_mtu = mtu,
+		       .dest_qp_num = far->qp->qp_num,
+		       .rq_psn = 1,
+		       .ah_attr = {.dlid = far->port.lid, .port_num = 1},
+		       .min_rnr_timer = 5,
+		       .max_dest_rd_atomic = reads,
+	       },
+	       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+		       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+	       "RTR");
+	modify(e,
+	       (struct ibv_qp_attr){
+		       .qp_state = IBV_QPS_RTS,
+		       .sq_psn = 1,
+		       .timeout = timeout,
+		       .retry_cnt = retries,
+		       .rnr_retry = 7,
+		       .max_rd_atomic = reads,
+	       },
+	       IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		       IBV_QP_MAX_QP_RD_ATOMIC,
+	       "RTS");
 }
 
 /* Count what has been done since. Return: how much that is. */
