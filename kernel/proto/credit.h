@@ -30,7 +30,7 @@
 #define PIB_CREDIT_OLD_ANSWER_US	1000
 #define PIB_CREDIT_OLD_ANSWERS_MOST	8
 
-#define PIB_CREDIT_LAG	64	/* one that is so far behind the last one has not been overtaken */
+#define PIB_CREDIT_LAG	1024	/* one that is so far behind the last one has not been overtaken */
 
 #define PIB_CREDIT_WIRE_LEN	176	/* as a hello, whose authentication it has */
 
