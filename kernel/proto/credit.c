@@ -377,13 +377,14 @@ bool pib_credits_owes(const struct pib_credits *c)
 /* ---- questions and answers ---- */
 
 /* A question is repeated, with another number, until it is answered. */
-static void credit_ask(struct pib_credit_vl *v, u32 seq, u64 now)
+static void credit_ask(struct pib_credits *c, struct pib_credit_vl *v, u64 now)
 {
 	if (v->question) {
 		v->ask_ms = 2 * v->ask_ms < PIB_CREDIT_ASK_MAX_MS ? 2 * v->ask_ms :
 								   PIB_CREDIT_ASK_MAX_MS;
 	} else {
-		v->question = seq;
+		v->question = c->seq;
+		v->heard_then = c->heard;
 		v->since = now;
 		v->moved_at = now;
 		v->ask_ms = PIB_CREDIT_ASK_MS;
@@ -412,7 +413,7 @@ void pib_credits_build(struct pib_credits *c, u32 to_link_id, enum pib_credit_ki
 	if (m.asks) {
 		m.vl = vl;
 		m.is_shared = is_shared(c, vl, now);
-		credit_ask(&c->vl[vl], c->seq, now);
+		credit_ask(c, &c->vl[vl], now);
 	} else if (m.is_answer) {
 		m.vl = c->answers_vl;
 	}
@@ -480,6 +481,15 @@ static bool answers_question(const struct pib_credits *c, const struct pib_credi
 }
 
 /*
+ * @m answers a question. Return: true if a number that had come before that was forged. The peer
+ * answers when the question has come: its number is higher than those of all that it sent before.
+ */
+static bool shows_forgery(const struct pib_credits *c, const struct pib_credit_msg *m)
+{
+	return (s32)(m->seq - c->vl[m->vl].heard_then) <= 0;
+}
+
+/*
  * A question is answered. Bytes that were sent before it, and were not among the @taken ones when
  * it came, are lost. If more was taken in, the network has doubled something. But what came before
  * a repetition may have been sent after the question: then the answer says nothing.
@@ -534,7 +544,7 @@ static u16 end_waits(struct pib_credits *c, u64 now)
 	return opens;
 }
 
-/* Return: true if @m, which is old, may be late: nobody need have sent it again. */
+/* Return: true if @m, which is old, is taken for late: nobody need have sent it again. */
 static bool was_overtaken(const struct pib_credits *c, const struct pib_credit_msg *m)
 {
 	return m->seq != c->heard && c->heard - m->seq <= PIB_CREDIT_LAG;
@@ -604,22 +614,22 @@ static u32 take_question(struct pib_credits *c, const struct pib_credit_msg *m, 
 }
 
 /*
- * One forged number far ahead would shut out all that are honest. So a question is
- * answered whatever its number is, though old ones only now and then, and what answers one of this
- * end is not old: the next ones go on from it.
+ * One forged number ahead would shut out all that are honest. So a question is answered whatever
+ * its number is, though old ones only now and then, and where an answer shows that the last number
+ * was forged, the next ones go on from the answer's.
  */
 u32 pib_credits_rx(struct pib_credits *c, const struct pib_credit_msg *m, u64 now)
 {
-	bool answers = answers_question(c, m), overtaken = was_overtaken(c, m);
+	bool answers = answers_question(c, m);
 	bool is_fresh = (s32)(m->seq - c->heard) > 0, is_next = is_next_question(c, m);
 	u32 todo = 0;
 	u16 opens;
 
 	if (m->nonce != c->peer_nonce || m->peer_nonce != c->nonce)
 		return PIB_CREDIT_DO_REJECT;
-	if (is_fresh || (answers && !overtaken))
+	if (is_fresh || (answers && shows_forgery(c, m)))
 		todo = learn_credit(c, m, now);
-	else if (!overtaken && !is_next)
+	else if (!answers && !is_next && !was_overtaken(c, m))
 		todo = PIB_CREDIT_DO_REJECT;
 	/* No other datagram: it may tell of bytes that came after the question. */
 	if (answers)

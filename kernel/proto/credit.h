@@ -30,7 +30,7 @@
 #define PIB_CREDIT_OLD_ANSWER_US	1000
 #define PIB_CREDIT_OLD_ANSWERS_MOST	8
 
-#define PIB_CREDIT_LAG	1024	/* one that is so far behind the last one has not been overtaken */
+#define PIB_CREDIT_LAG	1024	/* one that is further behind the last one is counted as bad */
 
 #define PIB_CREDIT_WIRE_LEN	176	/* as a hello, whose authentication it has */
 
@@ -98,6 +98,7 @@ struct pib_credit_use {
  * @guessed: @lost is a guess: the peer has not answered for long, or too much was sent
  * @question: number of the first datagram that asks for the VL and has no answer yet, 0: there is
  *	none
+ * @heard_then: number of the last datagram that had come when @question was asked
  * @heard: number of the peer's newest question for the VL
  * @ask_ms: time to the next question
  * @patience: times that the time to wait for an answer has been doubled
@@ -116,6 +117,7 @@ struct pib_credit_vl {
 	u32 told;
 	bool guessed;
 	u32 question;
+	u32 heard_then;
 	u32 heard;
 	u32 ask_ms;
 	u32 patience;
