@@ -43,12 +43,13 @@
 
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*
- * Queues below usually hold 1000 skbs, however large. So small skbs may take up less
- * memory. Large ones may take up two thirds of what a CPU goes round in (udp/skb_pool.c).
+ * Queues below usually hold 1000 skbs, however large: no more small ones fit into this. It is half
+ * of what a CPU goes round in (udp/skb_pool.c). Senders of data fill it whenever there is room, so
+ * one limit for all lets large and small messages through by turns. Packets without payload, as
+ * ACKs and requests for READs, have room of their own: many wait for them, and they are small.
  */
-#define PIB_UDP_SOCK_BULK		8192	/* bytes of payload */
-#define PIB_UDP_SOCK_SNDBUF_BULK	(1 << 20)
-#define PIB_UDP_SOCK_SNDBUF	(512 << 10)
+#define PIB_UDP_SOCK_SNDBUF	(768 << 10)
+#define PIB_UDP_SOCK_SNDBUF_BARE	(896 << 10)
 #define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
 #define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
 #define PIB_UDP_SOCK_COPIES	32	/* copies of multicasts that count as one super-packet */
@@ -453,7 +454,7 @@ bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *t
 		       bool by)
 {
 	const struct socket *socket = sock->end[to->family == AF_INET6].socket;
-	u32 max = bytes >= PIB_UDP_SOCK_BULK ? PIB_UDP_SOCK_SNDBUF_BULK : PIB_UDP_SOCK_SNDBUF;
+	u32 max = bytes ? PIB_UDP_SOCK_SNDBUF : PIB_UDP_SOCK_SNDBUF_BARE;
 
 	if (by)
 		max += max / 2;

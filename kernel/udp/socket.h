@@ -248,7 +248,7 @@ struct pib_udp_lane {
 
 /*
  * Return: true if the stack already holds its fill of data sent by the protocol of @to. The limit
- * depends on @bytes, the payload that the caller wants to send: small datagrams may take up less.
+ * depends on @bytes, the payload that the caller wants to send: what has none may take up more.
  * It is higher by half for those who get by (@by): VLs that have little on their way. The stack
  * holds a datagram until the netdev has sent it, or a receiver in this kernel (veth, loopback) has
  * taken it. Context: any.
