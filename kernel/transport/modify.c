@@ -365,7 +365,6 @@ static void apply_change(struct pib_qp *qp, const struct change *c)
 	lockdep_assert_held(&qp->lock);
 
 	if (c->next == IB_QPS_ERR) {
-		pib_responder_leave(qp);
 		pib_qp_to_err(qp, PIB_CAUSE_ASKED);
 		return;
 	}
@@ -485,7 +484,6 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 	int err;
 
 	spin_lock_bh(&qp->lock);
-	pib_responder_leave(qp);
 	qp->state = IB_QPS_RESET;
 	pib_qp_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
@@ -527,6 +525,8 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 		err = leave_sqe(qp);
 	if (err)
 		goto out;
+	if (mask & IB_QP_STATE && (attr->qp_state == IB_QPS_ERR || attr->qp_state == IB_QPS_RESET))
+		pib_responder_leave(qp);
 	spin_lock_bh(&qp->lock);
 	c.cur = qp->state;
 	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;

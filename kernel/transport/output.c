@@ -72,8 +72,10 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool asks = !pib_op_is_response(b->h.op);
-	int err = leave_port(qp, b);
+	int err;
 
+	b->last = qp->tx.leaves && b->h.op == PIB_OP_ACK;
+	err = leave_port(qp, b);
 	if (err < 0)
 		return err;
 	qp->tx.refused_since = 0;
@@ -263,31 +265,6 @@ bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
 	return stall_at(qp, b, 0);
-}
-
-void pib_output_last(struct pib_qp *qp, struct pib_burst *b)
-{
-	lockdep_assert_held(&qp->lock);
-
-	address_burst(qp, &qp->path.av, b);
-	if (drop_keyless(qp, b))
-		return;
-	b->last = true;
-	pib_qp_sends(qp, 0, b);
-	if (deliver_burst(qp, b))
-		pib_burst_free(b);
-}
-
-void pib_output_hasten(struct pib_qp *qp)
-{
-	struct pib_burst *b = qp->tx.stall.burst;
-
-	lockdep_assert_held(&qp->lock);
-
-	if (!b || b->h.op != PIB_OP_ACK || qp->tx.stall.until)
-		return;
-	b->last = true;
-	pib_output_retry(qp, NULL);
 }
 
 void pib_output_redirect(struct pib_qp *qp)

@@ -84,21 +84,6 @@ void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx);
 bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
 		     struct pib_burst *b, struct pib_turn *turn);
 /**
- * pib_output_last() - address a burst and send it, before the QP ends
- * @qp: queue pair
- * @b: the burst, an ACK or a NAK; consumed. It is dropped if the receiver is full
- *
- * Context: qp->lock held, softirqs off, under rcu_read_lock().
- */
-void pib_output_last(struct pib_qp *qp, struct pib_burst *b);
-/**
- * pib_output_hasten() - send the stalled burst now if it is an ACK or a NAK, before the QP ends
- * @qp: queue pair
- *
- * Context: qp->lock held, softirqs off, under rcu_read_lock().
- */
-void pib_output_hasten(struct pib_qp *qp);
-/**
  * pib_output_redirect() - have the stalled burst, and those behind it, go by the QP's new path
  * @qp: queue pair
  *

@@ -495,7 +495,6 @@ static void qp_stop(struct pib_qp *qp)
 	WRITE_ONCE(qp->lent.owner.waits, true);
 	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
-	pib_responder_leave(qp);
 	qp->state = IB_QPS_RESET;
 	spin_lock(&qp->inbox.lock);
 	qp->inbox.closed = true;
@@ -518,6 +517,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	unlink_cqs(qp);
 	qp_unpublish(qp);
 	pib_mcast_detach_all(qp->hca, qp);
+	pib_responder_leave(qp);
 	qp_stop(qp);
 	pib_qp_put(qp);
 	/* Run lists, bursts that refer to its memory, and packets just arriving have references. */

@@ -383,6 +383,7 @@ struct pib_stall {
  * @becn_due: a packet marked for congestion has come: the next answer carries the mark back
  * @asks_first: the last burst that was slowed down was an answer: a request is next,
  *	if there is one
+ * @leaves: the QP is about to end: the last ACK and the last NAK do not wait for room
  * @cc: state of congestion control; @cc.next is set by static rates, too
  */
 struct pib_qp_tx {
@@ -393,6 +394,7 @@ struct pib_qp_tx {
 	bool via_udp;
 	bool becn_due;
 	bool asks_first;
+	bool leaves;
 	struct pib_cc_flow cc;
 };
 

@@ -3,7 +3,10 @@
  * The responder executes requests on memory once the transport (proto/rc_resp.c) has found them to
  * be in order, and tells the transport the result.
  */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include "compat/compat.h"
+#include "core/task.h"
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
@@ -14,6 +17,8 @@
 #include "transport/recv_queue.h"
 #include "transport/static_rate.h"
 #include "transport/stats.h"
+
+#define LEAVE_MSEC	20	/* for so long the end of a QP waits for its last ACK to leave */
 
 /*
  * Return: true if the QP allows such access. If not, a request for it is invalid, whatever the key
@@ -568,31 +573,50 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 	return !pib_turn_over(turn);
 }
 
-/* Send the ACK or the NAK that is due, if no answer to a READ or an atomic goes before it. */
-static void send_last(struct pib_qp *qp)
+/*
+ * Return: true if an ACK or a NAK is next, with nothing before it that may take long. In ERR only
+ * what has left the responder before is sent.
+ */
+static bool owes_ack(const struct pib_qp *qp)
 {
-	struct pib_tx_req tx __uninitialized;
-	struct pib_burst *b;
-
-	if (!pib_resp_owes(&qp->resp) || pib_resp_next_is_answer(&qp->resp) ||
-	    !pib_resp_next(&qp->resp, &tx))
-		return;
-	b = pib_burst_make(&tx.h, tx.npkts, tx.len, pib_output_pmtu(qp, &tx));
-	if (b)
-		pib_output_last(qp, b);
-	else
-		pib_output_nomem(qp, &tx);
+	if (qp->tx.stall.burst)
+		return qp->tx.stall.burst->h.op == PIB_OP_ACK;
+	return qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR && pib_resp_owes(&qp->resp) &&
+	       !pib_resp_next_is_answer(&qp->resp) && !qp->answers.deferred.set;
 }
 
+/* Have ACKs and NAKs leave at once. Return: true if there is any. */
+static bool hasten_ack(struct pib_qp *qp)
+{
+	bool owes;
+
+	spin_lock_bh(&qp->lock);
+	owes = pib_qp_is_reliable(qp) && owes_ack(qp);
+	qp->tx.leaves = owes;
+	spin_unlock_bh(&qp->lock);
+	return owes;
+}
+
+static void run_turn(struct pib_qp *qp)
+{
+	local_bh_disable();
+	pib_task_activate_here(&qp->task);
+	pib_tasks_run();
+	local_bh_enable();
+}
+
+/* A turn sends: what has been sent before it, and was put off, goes first. */
 void pib_responder_leave(struct pib_qp *qp)
 {
-	lockdep_assert_held(&qp->lock);
+	const unsigned long until = jiffies + msecs_to_jiffies(LEAVE_MSEC);
+	int i;
 
-	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR || !pib_qp_is_reliable(qp) ||
-	    pib_injects_any(&qp->hca->injects))
-		return;
-	rcu_read_lock();
-	pib_output_hasten(qp);
-	send_last(qp);
-	rcu_read_unlock();
+	for (i = 0; hasten_ack(qp) && !time_after(jiffies, until); i++) {
+		if (i)
+			usleep_range(50, 200);
+		run_turn(qp);
+	}
+	spin_lock_bh(&qp->lock);
+	qp->tx.leaves = false;
+	spin_unlock_bh(&qp->lock);
 }

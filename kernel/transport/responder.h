@@ -32,10 +32,10 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
  * @qp: queue pair
  *
  * A consumer that has the completion of a receive may end the QP at once. The peer waits for the
- * ACK, and nobody would answer to a repetition (9.7.5.1). Where rules of injection decide on what
- * is sent nothing is sent here.
+ * ACK, and nobody would answer to a repetition (9.7.5.1). An ACK or a NAK that is next leaves
+ * within 20 ms, or not at all.
  *
- * Context: qp->lock held, softirqs off.
+ * Context: process; sleeps.
  */
 void pib_responder_leave(struct pib_qp *qp);
 

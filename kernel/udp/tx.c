@@ -679,13 +679,15 @@ bool pib_udp_full(const struct pib_link *base, struct pib_burst *b)
 	const struct pib_udp_path *path = rcu_dereference(link->path);
 	const struct pib_addr *to;
 
-	if (!path || b->last)
+	if (!path)
 		return false;
+	to = &path->peer[path->to];
+	if (b->last)
+		return pib_udp_sock_full(link->bearer->sock, to, b->len, true);
 	if (burst_waits(link, path, b)) {
 		b->window = &link->parking[b->h.vl];
 		return true;
 	}
-	to = &path->peer[path->to];
 	return pib_udp_sock_full(link->bearer->sock, to, b->len, false) &&
 	       (!burst_gets_by(link, path, b) ||
 		pib_udp_sock_full(link->bearer->sock, to, b->len, true));
