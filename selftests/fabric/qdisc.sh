@@ -91,10 +91,33 @@ other() {
 	check "$1: which went through it" has_passed
 	check "$1: away" no_queue
 }
+# leaves HOW
 leaves() {
 	local rc=0
 	queue tbf rate 24mbit burst 200k limit 30m || return
-	timeout $((60 * ${PIB_SLOW:-1})) /tmp/parting pib1 pib0 || rc=1
+	timeout $((60 * ${PIB_SLOW:-1})) /tmp/parting "$1" pib1 pib0 || rc=1
+	no_queue && return $rc
+}
+backlog() { h 1 tc -s -j qdisc show dev eth0 | jq '.[] | select(.handle == "30:").backlog'; }
+is_full() { [ "$(backlog)" -gt "$1" ]; }
+flood() { h "$1" timeout $((120 * ${PIB_SLOW:-1})) ib_write_bw -c UC -D 100 -F -d "$(dev "$1")" "${@:2}"; }
+flood_listens() { h 2 ss -Hltn 'sport = :18515' | grep -q .; }
+# gets_by SIZE RATE FLOOD BACKLOG: messages of SIZE leave, though others, of FLOOD bytes, are sent whenever there is room: so many
+# bytes wait then
+gets_by() {
+	local size=$1 flood=$3 backlog=$4 rc=0 pids
+	queue tbf rate "$2" burst 200k limit 30m || return
+	flood 2 -s "$flood" >"$dir/server" 2>&1 &
+	pids=$!
+	wait_for 20 flood_listens || rc=1
+	flood 1 -s "$flood" "$(addr4 2)" >"$dir/client" 2>&1 &
+	pids+=" $!"
+	wait_for 20 is_full "$backlog" || { rc=1; cat "$dir/client"; backlog; }
+	pair 1 2 60 ibv_rc_pingpong -p 18516 -s "$size" -n 50 || rc=1
+	wait_for 20 is_full "$backlog" || { rc=1; echo "the flood has ended"; }
+	h 1 pkill ib_write_bw; h 2 pkill ib_write_bw
+	# shellcheck disable=SC2086
+	wait $pids
 	no_queue && return $rc
 }
 # suite NAME [PEER]
@@ -111,13 +134,17 @@ suite() {
 	other "$1, fq" fq
 	other "$1, cake" cake bandwidth 200mbit
 	drop "$1, a firewall" wall_drops no_wall wall
-	check "$1: who leaves while its way is full has acknowledged what came" leaves
+	for how in destroyed reset error; do
+		check "$1: who leaves ($how) while its way is full has acknowledged what came" leaves $how
+	done
+	check "$1: small messages get by those who fill the way with large ones" gets_by 64 200mbit 65536 400000
+	check "$1: large messages get by those who fill the way with small ones" gets_by 65536 24mbit 64 50000
 	check "$1: no class for pib" no_class
 	check "$1: h2 has dropped nothing" test "$(counted 2)" = 0
 	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
-ktap_plan 85
+ktap_plan 93
 hosts_make 2
 check "traffic generator compiles" program allpairs /tmp/allpairs
 check "parting compiles" program parting /tmp/parting

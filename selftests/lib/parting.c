@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * parting FROM TO: TO's host has more to send than its network takes, by connections to FROM. On
- * one of its own FROM sends a message to TO, which destroys its queue pair as soon as it has the
- * message. FROM must hear all the same that the message has arrived.
+ * parting HOW FROM TO: TO's host has more to send than its network takes, by connections to FROM.
+ * On one of its own FROM sends a message to TO, which ends its queue pair as soon as it has the
+ * message. FROM must hear all the same that the message has arrived. HOW: destroyed, reset or
+ * error.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include "end.h"
 
 #define BUSY 64
@@ -53,20 +55,61 @@ static void receive(void)
 		die(name_of(&receiver), "post_recv");
 }
 
+static void destroy(void)
+{
+	if (ibv_destroy_qp(receiver.qp))
+		die(name_of(&receiver), "destroy_qp");
+}
+
+static void move(enum ibv_qp_state state)
+{
+	modify(&receiver, (struct ibv_qp_attr){ .qp_state = state }, 0, "modify_qp");
+}
+
+static void reset(void)
+{
+	move(IBV_QPS_RESET);
+}
+
+static void error_state(void)
+{
+	move(IBV_QPS_ERR);
+}
+
+static const struct {
+	const char *name;
+	void (*end)(void);
+} ways[] = {
+	{ "destroyed", destroy },
+	{ "reset", reset },
+	{ "error", error_state },
+};
+
+static void (*way(const char *name))(void)
+{
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(name, ways[i].name))
+			return ways[i].end;
+	error(2, 0, "parting: %s?", name);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	void (*end)(void);
+
+	if (argc != 4)
 		return 2;
+	end = way(argv[1]);
 	for (int i = 0; i < BUSY; i++)
-		pair(&busy[i], argv[2], &sink[i], argv[1]);
-	pair(&sender, argv[1], &receiver, argv[2]);
+		pair(&busy[i], argv[3], &sink[i], argv[2]);
+	pair(&sender, argv[2], &receiver, argv[3]);
 	receive();
 	fill();
 	post(&sender, &receiver, IBV_WR_SEND, BYTES);
 	while (!take(&receiver))
 		;
-	if (ibv_destroy_qp(receiver.qp))
-		die(argv[2], "destroy_qp");
+	end();
 	puts("received, and left");
 	while (!take(&sender))
 		;
