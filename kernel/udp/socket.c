@@ -43,13 +43,17 @@
 
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*
- * Queues below usually hold 1000 skbs, however large: no more small ones fit into this. It is half
- * of what a CPU goes round in (udp/skb_pool.c). Senders of data fill it whenever there is room, so
- * one limit for all lets large and small messages through by turns. Packets without payload, as
- * ACKs and requests for READs, have room of their own: many wait for them, and they are small.
+ * Queues below usually hold 1000 skbs, however large: no more small ones fit into this. Data may
+ * take up half of what a CPU goes round in (udp/skb_pool.c). Senders of data fill that whenever
+ * there is room, so one limit lets large and small messages through by turns. Answers that many
+ * wait for, and the management of a subnet, have some room of their own.
  */
-#define PIB_UDP_SOCK_SNDBUF	(768 << 10)
-#define PIB_UDP_SOCK_SNDBUF_BARE	(896 << 10)
+static const u32 wmem_limit[] = {
+	[PIB_UDP_ROOM_DATA] = 768 << 10,
+	[PIB_UDP_ROOM_BARE] = 832 << 10,
+	[PIB_UDP_ROOM_AHEAD] = 896 << 10,
+};
+
 #define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
 #define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
 #define PIB_UDP_SOCK_COPIES	32	/* copies of multicasts that count as one super-packet */
@@ -450,15 +454,12 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
 	return 0;
 }
 
-bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes,
-		       bool by)
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to,
+		       enum pib_udp_room room)
 {
 	const struct socket *socket = sock->end[to->family == AF_INET6].socket;
-	u32 max = bytes ? PIB_UDP_SOCK_SNDBUF : PIB_UDP_SOCK_SNDBUF_BARE;
 
-	if (by)
-		max += max / 2;
-	return socket && refcount_read(&socket->sk->sk_wmem_alloc) > max;
+	return socket && refcount_read(&socket->sk->sk_wmem_alloc) > wmem_limit[room];
 }
 
 /*

@@ -246,15 +246,20 @@ struct pib_udp_lane {
 	u8 tos;
 };
 
+/* How much of the stack a burst may find in use, and leave */
+enum pib_udp_room {
+	PIB_UDP_ROOM_DATA,
+	PIB_UDP_ROOM_BARE,	/* ACKs, NAKs, and requests without data that draw an answer */
+	PIB_UDP_ROOM_AHEAD,	/* management, a VL that has little on its way, a QP's last ACK */
+};
+
 /*
- * Return: true if the stack already holds its fill of data sent by the protocol of @to. The limit
- * depends on @bytes, the payload that the caller wants to send: what has none may take up more.
- * It is higher by half for those who get by (@by): VLs that have little on their way. The stack
- * holds a datagram until the netdev has sent it, or a receiver in this kernel (veth, loopback) has
- * taken it. Context: any.
+ * Return: true if the stack already holds its fill of data sent by the protocol of @to, as far as
+ * bursts may have it that use @room. The stack holds a datagram until the netdev has sent it, or a
+ * receiver in this kernel (veth, loopback) has taken it. Context: any.
  */
-bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes,
-		       bool by);
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to,
+		       enum pib_udp_room room);
 /* Return: true if the stack holds any data that pib has sent from @net. Context: any. */
 bool pib_udp_socks_in_flight(struct net *net);
 

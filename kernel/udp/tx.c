@@ -654,15 +654,20 @@ static bool waiting_add(struct pib_udp_link *link, struct pib_udp_path *path, st
 	return true;
 }
 
-/*
- * Return: true if @b may use what of the stack is kept from others: subnet management, and a VL
- * that has little on its way.
- */
-static bool burst_gets_by(struct pib_udp_link *link, const struct pib_udp_path *path,
-			  const struct pib_burst *b)
+/* Return: true if @b has no payload, and its peer answers it, or waits for it. */
+static bool burst_is_bare(const struct pib_burst *b)
 {
-	return path->windows &&
-	       (b->h.vl == PIB_VL_MGMT || pib_udp_credits_spare(link, path, b->h.vl));
+	return !b->len && b->h.op != PIB_OP_SEND && b->h.op != PIB_OP_WRITE;
+}
+
+/* Return: the room for @b. Empty messages are data: nobody need wait for an answer to one. */
+static enum pib_udp_room burst_room(struct pib_udp_link *link, const struct pib_udp_path *path,
+				    const struct pib_burst *b)
+{
+	if (b->last || b->h.vl == PIB_VL_MGMT || burst_goes_ahead(b) ||
+	    (path->windows && pib_udp_credits_spare(link, path, b->h.vl)))
+		return PIB_UDP_ROOM_AHEAD;
+	return burst_is_bare(b) ? PIB_UDP_ROOM_BARE : PIB_UDP_ROOM_DATA;
 }
 
 /* Return: true if @b waits for the window of its VL. */
@@ -681,16 +686,13 @@ bool pib_udp_full(const struct pib_link *base, struct pib_burst *b)
 
 	if (!path)
 		return false;
-	to = &path->peer[path->to];
-	if (b->last)
-		return pib_udp_sock_full(link->bearer->sock, to, b->len, true);
-	if (burst_waits(link, path, b)) {
+	if (!b->last && burst_waits(link, path, b)) {
 		b->window = &link->parking[b->h.vl];
 		return true;
 	}
-	return pib_udp_sock_full(link->bearer->sock, to, b->len, false) &&
-	       (!burst_gets_by(link, path, b) ||
-		pib_udp_sock_full(link->bearer->sock, to, b->len, true));
+	to = &path->peer[path->to];
+	return pib_udp_sock_full(link->bearer->sock, to, PIB_UDP_ROOM_DATA) &&
+	       pib_udp_sock_full(link->bearer->sock, to, burst_room(link, path, b));
 }
 
 /*
