@@ -48,6 +48,7 @@ struct platform_device;
  * @next_counter: start of the search for a free number in @qp_counters
  * @inbox_bytes: bytes that QPs are charged with beyond those that are free for each, see
  *	transport/input.c
+ * @no_room_until: jiffies: a QP has found no room for its last ACK, see pib_responder_leave()
  * @injects: faults that happen on purpose
  * @id: number of @parent
  * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
@@ -80,6 +81,7 @@ struct pib_hca {
 	struct xarray qp_counters;
 	u32 next_counter;
 	atomic_t inbox_bytes;
+	unsigned long no_room_until;
 	struct pib_injects injects;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);

@@ -171,6 +171,10 @@ static int check_change(struct pib_qp *qp, struct change *c)
 {
 	int err;
 
+	lockdep_assert_held(&qp->lock);
+
+	c->cur = qp->state;
+	c->next = c->mask & IB_QP_STATE ? c->attr->qp_state : c->cur;
 	if (c->mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return qp_refuse(qp, -EOPNOTSUPP, "mask %#x", c->mask);
 	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != qp->state)
@@ -510,6 +514,22 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 	return 0;
 }
 
+/* If the QP is about to end, and may, have it acknowledge first what it has received. */
+static int leave_first(struct pib_qp *qp, struct change *c)
+{
+	int err;
+
+	if (!(c->mask & IB_QP_STATE) ||
+	    (c->attr->qp_state != IB_QPS_ERR && c->attr->qp_state != IB_QPS_RESET))
+		return 0;
+	spin_lock_bh(&qp->lock);
+	err = check_change(qp, c);
+	spin_unlock_bh(&qp->lock);
+	if (!err)
+		pib_responder_leave(qp);
+	return err;
+}
+
 int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct pib_qp *qp = to_qp(ibqp);
@@ -525,11 +545,10 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 		err = leave_sqe(qp);
 	if (err)
 		goto out;
-	if (mask & IB_QP_STATE && (attr->qp_state == IB_QPS_ERR || attr->qp_state == IB_QPS_RESET))
-		pib_responder_leave(qp);
+	err = leave_first(qp, &c);
+	if (err)
+		goto out;
 	spin_lock_bh(&qp->lock);
-	c.cur = qp->state;
-	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;
 	err = check_change(qp, &c);
 	if (!err && c.next != IB_QPS_RESET)
 		apply_change(qp, &c);

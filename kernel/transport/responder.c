@@ -574,18 +574,25 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 }
 
 /*
- * Return: true if an ACK or a NAK is next, with nothing before it that may take long. In ERR only
- * what has left the responder before is sent.
+ * Return: true if an ACK or a NAK waits for room, or is due with no answer before it. In ERR none
+ * is made any more.
  */
 static bool owes_ack(const struct pib_qp *qp)
 {
-	if (qp->tx.stall.burst)
-		return qp->tx.stall.burst->h.op == PIB_OP_ACK;
+	const struct pib_burst *stalled = qp->tx.stall.burst;
+
+	if (stalled && pib_op_is_response(stalled->h.op))
+		return stalled->h.op == PIB_OP_ACK;
 	return qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR && pib_resp_owes(&qp->resp) &&
 	       !pib_resp_next_is_answer(&qp->resp) && !qp->answers.deferred.set;
 }
 
-/* Have ACKs and NAKs leave at once. Return: true if there is any. */
+/*
+ * Have ACKs and NAKs leave at once, if there is any. A request that waits for room is lost: the QP
+ * ends before it has an answer.
+ *
+ * Return: true: there is one.
+ */
 static bool hasten_ack(struct pib_qp *qp)
 {
 	bool owes;
@@ -593,8 +600,19 @@ static bool hasten_ack(struct pib_qp *qp)
 	spin_lock_bh(&qp->lock);
 	owes = pib_qp_is_reliable(qp) && owes_ack(qp);
 	qp->tx.leaves = owes;
+	if (owes && qp->tx.stall.burst && !pib_op_is_response(qp->tx.stall.burst->h.op))
+		pib_output_drop(qp);
 	spin_unlock_bh(&qp->lock);
 	return owes;
+}
+
+/* There is no room. The next ones of the HCA try once, so that many do not wait one by one. */
+static void leave_in_vain(struct pib_qp *qp)
+{
+	spin_lock_bh(&qp->lock);
+	qp->tx.leaves = false;
+	spin_unlock_bh(&qp->lock);
+	WRITE_ONCE(qp->hca->no_room_until, jiffies + HZ);
 }
 
 static void run_turn(struct pib_qp *qp)
@@ -608,15 +626,18 @@ static void run_turn(struct pib_qp *qp)
 /* A turn sends: what has been sent before it, and was put off, goes first. */
 void pib_responder_leave(struct pib_qp *qp)
 {
-	const unsigned long until = jiffies + msecs_to_jiffies(LEAVE_MSEC);
-	int i;
+	unsigned long until = jiffies;
+	int tries;
 
-	for (i = 0; hasten_ack(qp) && !time_after(jiffies, until); i++) {
-		if (i)
+	if (!time_before(jiffies, READ_ONCE(qp->hca->no_room_until)))
+		until += msecs_to_jiffies(LEAVE_MSEC);
+	for (tries = 0; hasten_ack(qp); tries++) {
+		if (tries && time_after_eq(jiffies, until)) {
+			leave_in_vain(qp);
+			return;
+		}
+		if (tries)
 			usleep_range(50, 200);
 		run_turn(qp);
 	}
-	spin_lock_bh(&qp->lock);
-	qp->tx.leaves = false;
-	spin_unlock_bh(&qp->lock);
 }
