@@ -120,6 +120,18 @@ gets_by() {
 	wait $pids
 	no_queue && return $rc
 }
+# gets_by_empty: the same, beside messages without payload
+gets_by_empty() {
+	local rc=0 pid
+	queue tbf rate 4mbit burst 200k limit 30m || return
+	timeout $((120 * ${PIB_SLOW:-1})) /tmp/flows -n 400000000 -s 0 pib0:pib1:0 pib0:pib1:0 pib0:pib1:0 pib0:pib1:0 &
+	pid=$!
+	wait_for 20 is_full 30000 || { rc=1; backlog; }
+	pair 1 2 100 ibv_rc_pingpong -p 18516 -s 65536 -n 10 || rc=1
+	wait_for 20 is_full 30000 || { rc=1; echo "the flood has ended"; }
+	kill $pid; wait $pid
+	no_queue && return $rc
+}
 # suite NAME [PEER]
 suite() {
 	check "$1: pib0" pib_add 1 standalone ${2:+peer "$2"}
@@ -134,20 +146,22 @@ suite() {
 	other "$1, fq" fq
 	other "$1, cake" cake bandwidth 200mbit
 	drop "$1, a firewall" wall_drops no_wall wall
-	for how in destroyed reset error; do
+	for how in destroyed reset error sending; do
 		check "$1: who leaves ($how) while its way is full has acknowledged what came" leaves $how
 	done
 	check "$1: small messages get by those who fill the way with large ones" gets_by 64 200mbit 65536 400000
+	check "$1: large messages get by those who fill the way with empty ones" gets_by_empty
 	check "$1: large messages get by those who fill the way with small ones" gets_by 65536 24mbit 64 50000
 	check "$1: no class for pib" no_class
 	check "$1: h2 has dropped nothing" test "$(counted 2)" = 0
 	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
 }
 
-ktap_plan 93
+ktap_plan 98
 hosts_make 2
 check "traffic generator compiles" program allpairs /tmp/allpairs
 check "parting compiles" program parting /tmp/parting
+check "flows compiles" program flows /tmp/flows
 modprobe pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 pibctl -j trace event datagram_dropped >"$dir/trace" 2>"$dir/trace.err" & tracer=$!

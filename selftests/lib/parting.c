@@ -3,7 +3,7 @@
  * parting HOW FROM TO: TO's host has more to send than its network takes, by connections to FROM.
  * On one of its own FROM sends a message to TO, which ends its queue pair as soon as it has the
  * message. FROM must hear all the same that the message has arrived. HOW: destroyed, reset or
- * error.
+ * error; sending: destroyed, and has more to send itself.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -76,40 +76,44 @@ static void error_state(void)
 	move(IBV_QPS_ERR);
 }
 
-static const struct {
+static const struct way {
 	const char *name;
 	void (*end)(void);
+	int sends;
 } ways[] = {
-	{ "destroyed", destroy },
-	{ "reset", reset },
-	{ "error", error_state },
+	{ "destroyed", destroy, 0 },
+	{ "reset", reset, 0 },
+	{ "error", error_state, 0 },
+	{ "sending", destroy, WRITES },
 };
 
-static void (*way(const char *name))(void)
+static const struct way *way_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (!strcmp(name, ways[i].name))
-			return ways[i].end;
+			return &ways[i];
 	error(2, 0, "parting: %s?", name);
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	void (*end)(void);
+	const struct way *way;
 
 	if (argc != 4)
 		return 2;
-	end = way(argv[1]);
+	way = way_of(argv[1]);
 	for (int i = 0; i < BUSY; i++)
 		pair(&busy[i], argv[3], &sink[i], argv[2]);
 	pair(&sender, argv[2], &receiver, argv[3]);
 	receive();
 	fill();
+	for (int i = 0; i < way->sends; i++)
+		post(&receiver, &sender, IBV_WR_RDMA_WRITE, SIZE);
 	post(&sender, &receiver, IBV_WR_SEND, BYTES);
 	while (!take(&receiver))
 		;
-	end();
+	way->end();
 	puts("received, and left");
 	while (!take(&sender))
 		;
