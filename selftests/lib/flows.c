@@ -71,8 +71,8 @@ static void flow_open(struct flow *f, const char *word)
 		fprintf(stderr, "flows: '%s' is not SOURCE:SINK:SL\n", word);
 		exit(2);
 	}
-	open_end(&f->from, from, IBV_QPT_UC, DEPTH, 1, memory, size ? size : 1);
-	open_end(&f->to, to, IBV_QPT_UC, DEPTH, 1, memory, size ? size : 1);
+	open_end(&f->from, from, IBV_QPT_UC, DEPTH, 1, memory, size);
+	open_end(&f->to, to, IBV_QPT_UC, DEPTH, 1, memory, size);
 	connect_end(&f->from, &f->to, sl);
 	connect_end(&f->to, &f->from, sl);
 }
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	num = argc - optind;
-	memory = calloc(1, size ? size : 1);
+	memory = calloc(1, size);
 	flows = calloc(num, sizeof(*flows));
 	if (!num || !memory || !flows)
 		return 2;
