@@ -103,7 +103,25 @@ TEST_F(Lies, BackwardsOnesAreNotBelieved)
 	EXPECT_TRUE(opens(false));
 }
 
-TEST_F(Lies, ANumberAheadShutsNobodyOut)
+TEST_F(Lies, ANumberFarAheadShutsNobodyOut)
+{
+	pib_credit_msg forged = next();
+	forged.seq = a.heard + 0x7FFFFFFF;
+	EXPECT_EQ(tell(forged), 0u);
+	forged.nonce = 11;
+	forged.peer_nonce = 22;
+	forged.seq = b.heard + 0x7FFFFFFF;
+	EXPECT_EQ(pib_credits_rx(&b, &forged, now), 0u);
+	rate = 1e8;
+	run(20 * kMs, {0, 1});
+	const uint64_t before = taken[0] + taken[1];
+	run(100 * kMs, {0, 1});
+	EXPECT_GE(taken[0] + taken[1] - before, rate * 0.1 * 0.9);
+	EXPECT_EQ(a.heard, b.seq) << "the honest ones are the last ones again";
+}
+
+// However near it is: an answer tells it from an honest one.
+TEST_F(Lies, NorDoesOneThatIsNear)
 {
 	rate = 1e8;
 	for (const uint32_t ahead : {50u, uint32_t{PIB_CREDIT_LAG}, 5000u, 0x3FFFFFFFu}) {
