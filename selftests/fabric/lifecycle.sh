@@ -23,11 +23,10 @@ kernel_memory() {
 # Traffic between two standalone hosts until it is stopped by whatever happens to them.
 traffic_start() {
 	h 1 ib_write_bw -d pib0 -F -D 60 >/dev/null 2>&1 &
-	wait_for 10 listening
+	wait_for 10 port_listens 1 18515
 	h 2 ib_write_bw -d pib1 -F -D 60 "$(addr4 1)" >/dev/null 2>&1 &
 	wait_for 20 moving
 }
-listening() { h 1 ss -Hltn 'sport = :18515' | grep -q .; }
 moving() {
 	local a b
 	a=$(cat /sys/class/infiniband/pib1/ports/1/counters/port_xmit_packets)

@@ -98,13 +98,12 @@ moves_away() {
 # The netdev moves away under traffic. Another HCA has a link by it where it is then.
 received() { cat /sys/class/infiniband/pib1/ports/1/counters/port_rcv_data; }
 more_than() { [ "$(received)" -gt "$1" ]; }
-listening() { h 2 ss -Hltn 'sport = :18515' | grep -q .; }
 trunk_up() { h 2 pibctl -j show peers | jq -e '.peers[] | select(.up)'; }
 no_trunk() { ! trunk_up; }
 moves_under_traffic() {
 	pib_add 1 standalone && pib_add 2 standalone && wait_active 30 && wait_for 30 trunk_up || return 1
 	h 2 ib_write_bw -d pib1 -F -D 120 >/tmp/server 2>&1 &
-	wait_for 20 listening
+	wait_for 20 port_listens 2 18515
 	h 1 ib_write_bw -d pib0 -F -D 120 "$(addr4 2)" >/tmp/client 2>&1 &
 	wait_for 30 more_than $(($(received) + 10000)) || { cat /tmp/client; return 1; }
 	ip -n h1 link set eth0 netns else || return 1

@@ -40,8 +40,10 @@ queue() { h 1 tc qdisc add dev eth0 parent 1:3 handle 30: "$@"; }
 no_queue() { h 1 tc qdisc del dev eth0 parent 1:3 handle 30:; }
 # It takes the new one and drops its oldest.
 queue_head_drop() { queue tbf rate 200mbit burst 100000 limit 200000 && h 1 tc qdisc add dev eth0 parent 30: handle 31: pfifo_head_drop limit 4; }
-has_passed() { h 1 tc -s -j qdisc show dev eth0 | jq -e '.[] | select(.handle == "30:") | .packets > 100'; }
-queue_drops() { h 1 tc -s -j qdisc show dev eth0 | jq '.[] | select(.handle == "30:").drops'; }
+queue_has() { h 1 tc -s -j qdisc show dev eth0 | jq -e ".[] | select(.handle == \"30:\") | $1"; }
+has_passed() { queue_has ".packets > 100"; }
+queue_drops() { queue_has .drops; }
+is_full() { queue_has ".backlog > 400000"; }
 
 wall() { h 1 nft 'add table inet wall; add chain inet wall out { type filter hook output priority 0; }; add rule inet wall out udp dport 18514 numgen random mod 10 < 1 counter drop'; }
 no_wall() { h 1 nft delete table inet wall; }
@@ -98,25 +100,21 @@ leaves() {
 	timeout $((60 * ${PIB_SLOW:-1})) /tmp/parting "$1" pib1 pib0 || rc=1
 	no_queue && return $rc
 }
-backlog() { h 1 tc -s -j qdisc show dev eth0 | jq '.[] | select(.handle == "30:").backlog'; }
-is_full() { [ "$(backlog)" -gt 400000 ]; }
 flood() { h "$1" timeout $((120 * ${PIB_SLOW:-1})) ib_write_bw -c UC -s 65536 -D 100 -F -d "$(dev "$1")" "${@:2}"; }
-flood_listens() { h 2 ss -Hltn 'sport = :18515' | grep -q .; }
 # gets_by: small messages leave, though others, of 64 KiB, are sent whenever there is room
 gets_by() {
-	local rc=0 pids
+	local rc=0 server client
 	queue tbf rate 200mbit burst 200k limit 30m || return
 	flood 2 >"$dir/server" 2>&1 &
-	pids=$!
-	wait_for 20 flood_listens || rc=1
+	server=$!
+	wait_for 20 port_listens 2 18515 || rc=1
 	flood 1 "$(addr4 2)" >"$dir/client" 2>&1 &
-	pids+=" $!"
-	wait_for 20 is_full || { rc=1; cat "$dir/client"; backlog; }
+	client=$!
+	wait_for 20 is_full || { rc=1; cat "$dir/client"; queue_has .backlog; }
 	pair 1 2 100 ibv_rc_pingpong -p 18516 -s 64 -n 50 || rc=1
 	wait_for 20 is_full || { rc=1; echo "the flood has ended"; }
 	h 1 pkill ib_write_bw; h 2 pkill ib_write_bw
-	# shellcheck disable=SC2086
-	wait $pids
+	wait $server $client
 	no_queue && return $rc
 }
 # suite NAME [PEER]

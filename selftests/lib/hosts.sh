@@ -190,6 +190,9 @@ pair() {
 	return $rc
 }
 
+# port_listens K PORT: a program of host K waits for TCP connections there
+port_listens() { h "$1" ss -Hltn "sport = :$2" | grep -q .; }
+
 # trunk_is true|false: a trunk of host 1 is up, or is not
 trunk_is() { h 1 pibctl -j show links | jq -e "[.. | objects | select(has(\"up\")) | .up] | index($1) != null" >/dev/null; }
 
