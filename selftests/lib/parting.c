@@ -55,36 +55,17 @@ static void receive(void)
 		die(name_of(&receiver), "post_recv");
 }
 
-static void destroy(void)
-{
-	if (ibv_destroy_qp(receiver.qp))
-		die(name_of(&receiver), "destroy_qp");
-}
-
-static void move(enum ibv_qp_state state)
-{
-	modify(&receiver, (struct ibv_qp_attr){ .qp_state = state }, 0, "modify_qp");
-}
-
-static void reset(void)
-{
-	move(IBV_QPS_RESET);
-}
-
-static void error_state(void)
-{
-	move(IBV_QPS_ERR);
-}
+#define DESTROYED (-1)
 
 static const struct way {
 	const char *name;
-	void (*end)(void);
+	int state;
 	int sends;
 } ways[] = {
-	{ "destroyed", destroy, 0 },
-	{ "reset", reset, 0 },
-	{ "error", error_state, 0 },
-	{ "sending", destroy, WRITES },
+	{ "destroyed", DESTROYED, 0 },
+	{ "reset", IBV_QPS_RESET, 0 },
+	{ "error", IBV_QPS_ERR, 0 },
+	{ "sending", DESTROYED, WRITES },
 };
 
 static const struct way *way_of(const char *name)
@@ -94,6 +75,14 @@ static const struct way *way_of(const char *name)
 			return &ways[i];
 	error(2, 0, "parting: %s?", name);
 	return NULL;
+}
+
+static void end(const struct way *way)
+{
+	if (way->state != DESTROYED)
+		modify(&receiver, (struct ibv_qp_attr){ .qp_state = way->state }, 0, "modify_qp");
+	else if (ibv_destroy_qp(receiver.qp))
+		die(name_of(&receiver), "destroy_qp");
 }
 
 int main(int argc, char **argv)
@@ -113,7 +102,7 @@ int main(int argc, char **argv)
 	post(&sender, &receiver, IBV_WR_SEND, BYTES);
 	while (!take(&receiver))
 		;
-	way->end();
+	end(way);
 	puts("received, and left");
 	while (!take(&sender))
 		;
