@@ -84,7 +84,7 @@ struct pib_parking;
  * @copy: a cable, or an injection, has made the burst of another one
  * @alone: it shares no frame of several segments with packets of others: one that comes tells of
  *	another that was lost
- * @last: its QP ends, and nobody can send it later: a full socket takes it, too
+ * @last: its QP ends, and nobody can send it later: it has room of its own in a full socket
  * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands

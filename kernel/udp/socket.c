@@ -42,6 +42,10 @@
 #include "udp/socket.h"
 
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
+#define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
+#define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
+#define PIB_UDP_SOCK_COPIES	32	/* copies of multicasts that count as one super-packet */
+
 /*
  * Queues below usually hold 1000 skbs, however large: no more small ones fit into this. Data may
  * take up half of what a CPU goes round in (udp/skb_pool.c). Senders of data fill that whenever
@@ -53,10 +57,6 @@ static const u32 wmem_limit[] = {
 	[PIB_UDP_ROOM_BARE] = 832 << 10,
 	[PIB_UDP_ROOM_AHEAD] = 896 << 10,
 };
-
-#define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
-#define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
-#define PIB_UDP_SOCK_COPIES	32	/* copies of multicasts that count as one super-packet */
 
 u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock)
 {
